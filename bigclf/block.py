@@ -1,0 +1,146 @@
+"""Row access, written once for dense and CSR rows: the type of X picks the loop when a kernel is compiled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from bigclf.jit import FAST
+
+if TYPE_CHECKING:
+    from bigclf.core import Array
+
+
+class Csr(NamedTuple):
+    """Sparse rows; columns ascend within a row and none is there twice."""
+
+    data: Array  # (nnz,) float32 or float64
+    indices: Array  # (nnz,) int32
+    indptr: Array  # (n + 1,) int64
+    cols: int
+
+
+def rows(X: Any) -> int:
+    """Number of rows."""
+    return int(X.shape[0]) if isinstance(X, np.ndarray) else len(X.indptr) - 1
+
+
+def cols(X: Any) -> int:
+    """Number of columns."""
+    return int(X.shape[1]) if isinstance(X, np.ndarray) else int(X.cols)
+
+
+def take(X: Any, start: int, end: int) -> Any:
+    """Rows start to end, as views."""
+    if isinstance(X, np.ndarray):
+        return X[start:end]
+    a, b = int(X.indptr[start]), int(X.indptr[end])
+    return Csr(X.data[a:b], X.indices[a:b], X.indptr[start : end + 1] - a, X.cols)
+
+
+def join(parts: list[Any]) -> Any:
+    """Rows of all parts, which have the same columns, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    starts = np.cumsum([0, *(int(p.indptr[-1]) for p in parts)])
+    indptr = np.concatenate([parts[0].indptr[:1], *(p.indptr[1:] + s for p, s in zip(parts, starts, strict=False))])
+    return Csr(
+        np.concatenate([p.data for p in parts]), np.concatenate([p.indices for p in parts]), indptr, parts[0].cols
+    )
+
+
+def densify(X: Any, dtype: Any = np.float64) -> Array:
+    """The rows as a dense array of the given type."""
+    if isinstance(X, np.ndarray):
+        return X.astype(dtype)
+    out = np.zeros((rows(X), X.cols), dtype)
+    out[np.repeat(np.arange(rows(X)), np.diff(X.indptr)), X.indices] = X.data
+    return out
+
+
+def row_dot(X: Any, i: int, w: Array) -> float:
+    """Inner product of row i with w (cols,)."""
+    if isinstance(X, np.ndarray):
+        return float(X[i].astype(np.float64) @ w)
+    s = slice(X.indptr[i], X.indptr[i + 1])
+    return float(X.data[s].astype(np.float64) @ w[X.indices[s]])
+
+
+def row_sq(X: Any, i: int) -> float:
+    """Squared norm of row i."""
+    v = X[i] if isinstance(X, np.ndarray) else X.data[X.indptr[i] : X.indptr[i + 1]]
+    v = v.astype(np.float64)
+    return float(v @ v)
+
+
+def row_axpy(a: float, X: Any, i: int, w: Array) -> None:
+    """w += a * row i, in place."""
+    if isinstance(X, np.ndarray):
+        w += a * X[i].astype(np.float64)
+    else:
+        s = slice(X.indptr[i], X.indptr[i + 1])
+        w[X.indices[s]] += a * X.data[s].astype(np.float64)
+
+
+_OPT: dict[str, Any] = {"jit_options": {"fastmath": FAST, "error_model": "numpy"}}
+
+
+@overload(rows, **_OPT)
+def _rows(X):  # type: ignore[no-untyped-def]
+    if isinstance(X, types.Array):
+        return lambda X: X.shape[0]
+    return lambda X: X.indptr.size - 1
+
+
+@overload(row_dot, **_OPT)
+def _row_dot(X, i, w):  # type: ignore[no-untyped-def]
+    def dense(X, i, w):  # type: ignore[no-untyped-def]
+        s = 0.0
+        for j in range(X.shape[1]):
+            s += np.float64(X[i, j]) * w[j]
+        return s
+
+    def csr(X, i, w):  # type: ignore[no-untyped-def]
+        s = 0.0
+        for k in range(X.indptr[i], X.indptr[i + 1]):
+            s += np.float64(X.data[k]) * w[X.indices[k]]
+        return s
+
+    return dense if isinstance(X, types.Array) else csr
+
+
+@overload(row_sq, **_OPT)
+def _row_sq(X, i):  # type: ignore[no-untyped-def]
+    def dense(X, i):  # type: ignore[no-untyped-def]
+        s = 0.0
+        for j in range(X.shape[1]):
+            v = np.float64(X[i, j])
+            s += v * v
+        return s
+
+    def csr(X, i):  # type: ignore[no-untyped-def]
+        s = 0.0
+        for k in range(X.indptr[i], X.indptr[i + 1]):
+            v = np.float64(X.data[k])
+            s += v * v
+        return s
+
+    return dense if isinstance(X, types.Array) else csr
+
+
+@overload(row_axpy, **_OPT)
+def _row_axpy(a, X, i, w):  # type: ignore[no-untyped-def]
+    def dense(a, X, i, w):  # type: ignore[no-untyped-def]
+        for j in range(X.shape[1]):
+            w[j] += a * np.float64(X[i, j])
+
+    def csr(a, X, i, w):  # type: ignore[no-untyped-def]
+        for k in range(X.indptr[i], X.indptr[i + 1]):
+            w[X.indices[k]] += a * np.float64(X.data[k])
+
+    return dense if isinstance(X, types.Array) else csr

@@ -1,0 +1,108 @@
+"""Every name that crosses a module border. Neither numpy nor numba is imported here: declarations stay cheap.
+
+A learner is a value: functions over a state, and a state is a NamedTuple of arrays. What is not in the arrays is not
+remembered. `axes` names the axes of each array, so that growing, saving and sizing a state are each written once
+(`bigclf.state`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[Any]
+    Scores: TypeAlias = NDArray[np.float64]
+else:
+    Array = Scores = Any
+
+TILE = 1024  # rows of the stream that are learned as one: results depend on this, never on how the file was cut
+
+State: TypeAlias = Any  # a NamedTuple of arrays
+Axes: TypeAlias = Mapping[str, tuple[str | int, ...]]
+
+
+class Shape(NamedTuple):
+    """Sizes of the named axes of a state."""
+
+    units: int  # binary problems trained side by side
+    cols: int  # columns, the bias (column 0) included
+    classes: int
+
+
+class Block(NamedTuple):
+    """Encoded rows; the number of columns and of classes is the same for all of them."""
+
+    row: Array  # (n,) int64, numbers of the rows in the stream: random draws are keyed by them
+    X: Any  # (n, cols) float32 or float64 in C order, or block.Csr
+    y: Array  # (n,) int32 class code; -1 where the row has no label
+
+
+class Plan(NamedTuple):
+    """What each unit shall do with each row, and what it answers. All arrays are (units, n).
+
+    `weight`, `repeat` and `post` may be empty (0, 0): then every weight is one, every row is shown once, and the
+    score after the row is not wanted.
+    """
+
+    target: Array  # int8: -1, +1, or 0 where this unit skips the row
+    weight: Array  # float64: importance of the row
+    repeat: Array  # int32: how many times the row is shown
+    pre: Array  # float64, written by update: score before the row (NaN where the learner has none)
+    post: Array  # float64, written by update: score after the row
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner as a value. `update` may write into the arrays it is given; it returns the state to use next.
+
+    Promises, each tested over all learners: the state depends on the order of the rows and not on how they are cut
+    into blocks; dense and CSR rows give the same scores; a row whose target is 0 leaves the unit as it was;
+    `pre` is what `decision` gave just before the row (at "tile" grain: just before the tile).
+    """
+
+    init: Callable[[Shape], State]
+    update: Callable[[State, Block, Plan], State]
+    decision: Callable[[State, Any], Scores]  # state, X -> (units, n)
+    axes: Axes
+    signed: tuple[str, ...] = ()  # fields that change sign when a unit's positive and negative class change places
+    grain: str = "row"  # "tile": update wants whole tiles of TILE rows, and solves between them
+    finish: Callable[[State], State] | None = None  # before predicting or saving: whatever was put off
+    merge: Callable[[State, State], State] | None = None  # exactly: trained on a, then b
+    refit: Callable[[State, Array, Array], State] | None = None  # exact change of units: state, old code, new code
+
+
+@dataclass(frozen=True)
+class Param:
+    """One option of an algorithm, as the command line shows it. Bounds are inclusive unless `open_low`."""
+
+    name: str
+    type: type
+    default: Any
+    help: str
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The declaration of an algorithm: all that help texts, checks and the model file need, without its kernels."""
+
+    name: str
+    line: str  # what it does, in one line
+    source: str  # paper, year, equation or figure
+    build: Callable[..., Learner]
+    params: tuple[Param, ...] = ()
+    scale: str = "minmax"  # default of --scale
+    cost: str = "O(nnz) a row"
+    memory: str = "8 bytes x units x columns"
+    one_pass: bool = False  # exact after one pass: further passes are ignored
+    solve_scaling: bool = False  # scales by the whole stream when solving, not by the head
+    uses_weights: bool = True
+    notes: tuple[str, ...] = field(default=())

@@ -1,0 +1,39 @@
+"""Mistakes the user can mend. Each prints as one line, `PLACE: what is wrong (what was found); what to do`."""
+
+from __future__ import annotations
+
+
+class BigclfError(Exception):
+    """A fault of data, model, memory or system; the command ends with `exit_code` and no trace."""
+
+    exit_code = 1
+
+
+class UsageError(BigclfError):
+    """The command line asks for something that cannot be meant."""
+
+    exit_code = 2
+
+
+class DataError(BigclfError):
+    """A fault in an input: `place` is file, file:line, file:line:column or file: row group and row."""
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(f"{place}: {what}")
+        self.place = place
+        self.what = what
+
+
+class ModelFileError(BigclfError):
+    """A model file that cannot be used."""
+
+    def __init__(self, path: object, what: str) -> None:
+        super().__init__(f"{path}: {what}")
+
+
+class BudgetError(BigclfError):
+    """Memory would not suffice."""
+
+
+class UnsupportedError(BigclfError):
+    """The algorithm cannot do what is asked of it."""

@@ -1,0 +1,82 @@
+"""The only import of numba's decorators: one set of flags, one cache folder per version of the sources."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+# numba asks at the first kernel whether SciPy is there, for products of matrices that no kernel of ours has; importing
+# it would cost as much again as numba itself.
+_hidden = "scipy" not in sys.modules
+if _hidden:
+    sys.modules["scipy"] = None  # type: ignore[assignment]
+import numba  # noqa: E402
+from numba import config  # noqa: E402
+
+F = TypeVar("F", bound=Callable[..., Any])
+FAST = {"contract", "reassoc", "nsz", "arcp"}  # not the two that assume no NaN and no infinity: we test for them
+KEEP_DAYS = 30
+
+
+def source_key(folder: Path) -> str:
+    """Hash of all sources: numba's own cache does not notice an edit in a helper of another file."""
+    h = hashlib.sha256()
+    for f in sorted(folder.rglob("*.py")):
+        h.update(f.relative_to(folder).as_posix().encode())
+        h.update(f.read_bytes())
+    return h.hexdigest()[:16]
+
+
+def cache_folder() -> Path | None:
+    """Folder for compiled kernels, or None where none can be written (then kernels live only for this process)."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bigclf"
+    folder = home / source_key(Path(__file__).parent)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        for other in home.iterdir():
+            if other != folder and time.time() - other.stat().st_mtime > KEEP_DAYS * 86400:
+                shutil.rmtree(other, ignore_errors=True)
+    except (OSError, RuntimeError):
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+CACHE = True
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    _folder = cache_folder()
+    CACHE = _folder is not None
+    if _folder is not None:
+        config.CACHE_DIR = str(_folder)
+
+
+def kernel(f: F) -> F:
+    """Compile a function over blocks: cached on disk, without the interpreter's lock, dividing as numpy does."""
+    return cast("F", numba.njit(cache=CACHE, nogil=True, error_model="numpy", fastmath=FAST)(f))
+
+
+def exact_kernel(f: F) -> F:
+    """As `kernel`, but sums stay in the order written: for statistics and parsing, equal to the bit everywhere."""
+    return cast("F", numba.njit(cache=CACHE, nogil=True, error_model="numpy")(f))
+
+
+def helper(f: F) -> F:
+    """Compile a function of numbers or of one row, called by kernels only."""
+    return cast("F", numba.njit(error_model="numpy", fastmath=FAST)(f))
+
+
+def exact_helper(f: F) -> F:
+    """As `helper`, for exact kernels."""
+    return cast("F", numba.njit(error_model="numpy")(f))
+
+
+def show_scipy() -> None:
+    """Let SciPy be imported again by whoever else lives in this process (called after the first kernel)."""
+    if _hidden and sys.modules.get("scipy", False) is None:
+        del sys.modules["scipy"]

@@ -1,0 +1,44 @@
+"""Class names and words: one spelling for one thing."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def canonical(text: str) -> str:
+    """The one spelling of a class name: numbers compare as numbers, words are themselves.
+
+    >>> [canonical(t) for t in ("+1", "1.0", "1e0", "-0", "2.50", "007", " yes ")]
+    ['1', '1', '1', '0', '2.5', '7', 'yes']
+    """
+    text = text.strip()
+    if _INTEGER.fullmatch(text):
+        return str(int(text))  # integers of any length stay exact
+    if _NUMBER.fullmatch(text):
+        return number_name(float(text))
+    return text
+
+
+def number_name(x: float) -> str:
+    """
+    >>> number_name(3.0), number_name(0.1), number_name(-0.0)
+    ('3', '0.1', '0')
+    """
+    if math.isfinite(x) and x == int(x) and abs(x) < 2**53:
+        return str(int(x))
+    return repr(x)
+
+
+def sort_key(name: str) -> tuple[int, float, str]:
+    """Order of classes: numbers by value, then words. The last of two is the positive one.
+
+    >>> sorted(["b", "10", "9", "-1", "a"], key=sort_key)
+    ['-1', '9', '10', 'a', 'b']
+    """
+    if _NUMBER.fullmatch(name):
+        return (0, float(name), name)
+    return (1, 0.0, name)

@@ -1,0 +1,29 @@
+"""How input is read: kept in the model, so that predict and evaluate need none of it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?")
+BLOCK_SIZE = 4 << 20
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options that say what the bytes mean; `block_size` and below concern only this run."""
+
+    format: str = "auto"  # auto, libsvm, csv, tsv, parquet
+    label: str | None = None  # name, number from 1, "first" or "last"
+    ignore: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    header: bool = True
+    delimiter: str | None = None  # None: by format
+    decimal: str = "."
+    quote: str = '"'
+    encoding: str = "utf-8"
+    hash_bits: int = 0
+
+    block_size: int = BLOCK_SIZE  # bytes of text (or of decoded Parquet) read at once
+    on_error: str = "stop"  # stop, skip
+    need_label: bool = True  # False: rows without a label are accepted (predict)
+    max_column: int = 2**31 - 2  # larger LIBSVM columns are refused (without hash_bits)

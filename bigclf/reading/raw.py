@@ -1,0 +1,64 @@
+"""Rows as they were read: what every reader hands on, and what the encoder takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf.errors import DataError
+
+HEAD_ROWS = 10_000
+HEAD_BYTES = 64 << 20  # of decompressed text, or of decoded Parquet; whichever comes first. Never from the budget.
+
+
+class Words(NamedTuple):
+    """A column of words: `names[code[i]]` is the word of row i; code -1 where it is missing."""
+
+    code: NDArray[np.int32]  # (n,)
+    names: list[str]
+
+
+class Sparse(NamedTuple):
+    """Rows of a LIBSVM file. Within a row the columns ascend and none is there twice."""
+
+    indptr: NDArray[np.int64]  # (n + 1,)
+    column: NDArray[np.int32]  # (nnz,) index as written + 1, or 1 + hash under --hash-bits; column 0 is the bias's
+    value: NDArray[np.float64]  # (nnz,)
+
+
+Column: TypeAlias = NDArray[np.float64] | Words  # numbers: NaN where missing
+Table: TypeAlias = dict[str, Column]  # by name, in the order of the file
+
+
+class Raw(NamedTuple):
+    """Some rows of the stream."""
+
+    row: NDArray[np.int64]  # (n,) number of the row in the stream, from 0; rows that were skipped keep theirs
+    data: Sparse | Table
+    label: Words | None  # canonical class names; None where the input has no label column
+    where: Callable[[int], str]  # position in this block -> place of the row, for messages
+    head: bool  # the rows belong to the head; a Raw never reaches across the head's end
+
+
+class Skips:
+    """Rows dropped under --on-error skip: how many, and the first few faults."""
+
+    def __init__(self, stop: bool, keep: int = 10) -> None:
+        self.stop = stop
+        self.keep = keep
+        self.rows = 0
+        self.faults: list[DataError] = []
+
+    def fault(self, fault: DataError) -> None:
+        """Note a row that is to be dropped; raises it when faults are to stop the run."""
+        if self.stop:
+            raise fault
+        self.rows += 1
+        if len(self.faults) < self.keep:
+            self.faults.append(fault)
+
+
+Reader: TypeAlias = Iterator[Raw]
