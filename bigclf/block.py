@@ -87,17 +87,18 @@ def row_axpy(a: float, X: Any, i: int, w: Array) -> None:
         w[X.indices[s]] += a * X.data[s].astype(np.float64)
 
 
-_OPT: dict[str, Any] = {"jit_options": {"fastmath": FAST, "error_model": "numpy"}}
+# for every overload, so that helpers are compiled as kernels are
+OPTIONS: dict[str, Any] = {"jit_options": {"fastmath": FAST, "error_model": "numpy"}}
 
 
-@overload(rows, **_OPT)
+@overload(rows, **OPTIONS)
 def _rows(X):  # type: ignore[no-untyped-def]
     if isinstance(X, types.Array):
         return lambda X: X.shape[0]
     return lambda X: X.indptr.size - 1
 
 
-@overload(row_dot, **_OPT)
+@overload(row_dot, **OPTIONS)
 def _row_dot(X, i, w):  # type: ignore[no-untyped-def]
     def dense(X, i, w):  # type: ignore[no-untyped-def]
         s = 0.0
@@ -114,7 +115,7 @@ def _row_dot(X, i, w):  # type: ignore[no-untyped-def]
     return dense if isinstance(X, types.Array) else csr
 
 
-@overload(row_sq, **_OPT)
+@overload(row_sq, **OPTIONS)
 def _row_sq(X, i):  # type: ignore[no-untyped-def]
     def dense(X, i):  # type: ignore[no-untyped-def]
         s = 0.0
@@ -133,7 +134,7 @@ def _row_sq(X, i):  # type: ignore[no-untyped-def]
     return dense if isinstance(X, types.Array) else csr
 
 
-@overload(row_axpy, **_OPT)
+@overload(row_axpy, **OPTIONS)
 def _row_axpy(a, X, i, w):  # type: ignore[no-untyped-def]
     def dense(a, X, i, w):  # type: ignore[no-untyped-def]
         for j in range(X.shape[1]):

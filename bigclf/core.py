@@ -103,6 +103,6 @@ class Spec:
     cost: str = "O(nnz) a row"
     memory: str = "8 bytes x units x columns"
     one_pass: bool = False  # exact after one pass: further passes are ignored
-    solve_scaling: bool = False  # scales by the whole stream when solving, not by the head
+    solve_scaling: Callable[[dict[str, Any]], bool] | None = None  # with these parameters, scales when solving
     uses_weights: bool = True
     notes: tuple[str, ...] = field(default=())

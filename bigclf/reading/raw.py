@@ -56,6 +56,10 @@ class Skips:
         """Note a row that is to be dropped; raises it when faults are to stop the run."""
         if self.stop:
             raise fault
+        self.drop(fault)
+
+    def drop(self, fault: DataError) -> None:
+        """Note a row that is dropped."""
         self.rows += 1
         if len(self.faults) < self.keep:
             self.faults.append(fault)

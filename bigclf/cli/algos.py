@@ -1,0 +1,71 @@
+"""bigclf algos: the algorithms there are, or all about one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bigclf.algorithms import registry
+from bigclf.cli.options import Json, Verbose
+from bigclf.core import Spec
+
+EXAMPLE = "Example: bigclf algos nr-rls"
+
+
+def _names(incomplete: str) -> list[str]:
+    return [n for n in registry.specs() if n.startswith(incomplete)]
+
+
+def algos(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="one algorithm", show_default=False, autocompletion=_names)
+    ] = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """List the algorithms, or show one: its options, cost, memory and source."""
+    from bigclf.cli.report import emit, show, table
+
+    chosen = registry.specs() if name is None else {name: registry.get(name)}
+    if json:
+        emit({n: _facts(s) for n, s in chosen.items()})
+    elif name is None:
+        show(table(None, ["algorithm", "what it does", "source"], [[n, s.line, s.source] for n, s in chosen.items()], 3))
+    else:
+        spec = chosen[name]
+        facts = [
+            ["", spec.line],
+            ["source", spec.source],
+            ["cost", spec.cost],
+            ["memory", spec.memory],
+            ["scale", spec.scale],
+            ["passes", "one is exact" if spec.one_pass else "more may help"],
+            *(["", n] for n in spec.notes),
+        ]
+        params = [[f"--{p.name}", str(p.default), _range(p), p.help] for p in spec.params]
+        show(table(None, [name, ""], facts, left=2))
+        if params:
+            show("", table("Options", ["option", "default", "values", "meaning"], params, left=4))
+
+
+def _range(p: Any) -> str:
+    if p.choices:
+        return ", ".join(p.choices)
+    low = "" if p.low is None else f"{'>' if p.open_low else '>='} {p.low:g}"
+    return f"{p.type.__name__} {low}".strip()
+
+
+def _facts(s: Spec) -> dict[str, Any]:
+    params = [
+        {"name": p.name, "default": p.default, "values": _range(p), "help": p.help} for p in s.params
+    ]
+    return {
+        "line": s.line,
+        "source": s.source,
+        "cost": s.cost,
+        "memory": s.memory,
+        "scale": s.scale,
+        "one_pass": s.one_pass,
+        "params": params,
+    }

@@ -1,0 +1,145 @@
+"""The work of `bigclf check`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bigclf.algorithms import registry
+from bigclf.cli.options import Given
+from bigclf.cli.report import Report, emit, show, table
+from bigclf.cli.session import no_rows, read_options
+from bigclf.core import Shape
+from bigclf.errors import DataError
+from bigclf.reading.labels import sort_key
+from bigclf.reading.raw import Raw, Skips, Sparse, Words
+from bigclf.reading.schema import MAX_CLASSES
+from bigclf.reading.source import find
+from bigclf.reading.stream import Stream
+from bigclf.state import nbytes
+from bigclf.training.budget import human
+from bigclf.training.units import code_matrix
+
+ADVISED = ("nr-rls", "pa-1", "arow")  # one of each kind of memory
+
+
+class _Told(Skips):
+    """Faults are told as they come, up to a number."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(stop=False, keep=0)
+        self.most = most
+
+    def drop(self, fault: DataError) -> None:
+        """Print the fault."""
+        super().drop(fault)
+        if self.rows <= self.most:
+            print(f"bigclf: {fault}", file=sys.stderr)
+        elif self.rows == self.most + 1:
+            print(f"bigclf: more than {self.most} faults; the others are only counted", file=sys.stderr)
+
+
+class Tally:
+    """What is in the rows."""
+
+    def __init__(self) -> None:
+        self.rows = self.cells = self.filled = self.missing = self.columns = 0
+        self.classes: Counter[str] = Counter()
+        self.words: dict[str, set[str]] = {}
+
+    def add(self, raw: Raw) -> None:
+        """Count these rows."""
+        n = len(raw.row)
+        self.rows += n
+        if raw.label is not None:
+            counts = np.bincount(raw.label.code[raw.label.code >= 0], minlength=len(raw.label.names))
+            self.classes.update({raw.label.names[k]: int(counts[k]) for k in np.flatnonzero(counts)})
+        if isinstance(raw.data, Sparse):
+            self.columns = max(self.columns, int(raw.data.column.max(initial=0)))
+            self.filled += len(raw.data.column)
+            return
+        self.columns = len(raw.data)
+        for name, column in raw.data.items():
+            if isinstance(column, Words):
+                self.missing += int((column.code < 0).sum())
+                self.words.setdefault(name, set()).update(column.names)
+            else:
+                self.missing += int(np.isnan(column).sum())
+        self.filled = self.rows * self.columns - self.missing
+
+    def encoded(self) -> int:
+        """Columns of a block: each category one, the bias one."""
+        return 2 + self.columns + sum(len(w) - 1 for w in self.words.values())
+
+
+def run(
+    data: Sequence[str], no_label: bool, most: int, json: bool, quiet: bool, reading: Given, encoding: Given
+) -> int:
+    """Read all; returns the exit code."""
+    report = Report(quiet)
+    sources = find(data, reading.get("format", "auto"))
+    options = read_options({**reading, **encoding}, on_error="skip", need_label=not no_label)
+    stream = Stream(sources, options, limit=reading.get("limit", 0))
+    stream.skips = _Told(most)
+    tally = Tally()
+    for raw in stream:
+        tally.add(raw)
+    faults = stream.skips.rows
+    if not tally.rows and not faults:
+        raise no_rows(sources)
+    if len(tally.classes) > MAX_CLASSES:
+        report.note(f"{len(tally.classes):,} different labels: this looks like regression; choose another --label")
+        faults += 1
+    memory = _memory(tally)
+    if json:
+        emit(_document(tally, faults, memory))
+    else:
+        _tables(tally, faults, memory)
+    report.notices(stream.notices)
+    report.note(report.speed(tally.rows))
+    return 1 if faults else 0
+
+
+def _memory(tally: Tally) -> dict[str, int]:
+    """Bytes of the state of some algorithms at this width and number of classes."""
+    if not tally.classes or len(tally.classes) > MAX_CLASSES:
+        return {}
+    code = code_matrix(list(tally.classes))
+    shape = Shape(len(code), tally.encoded(), code.shape[1])
+    return {name: nbytes(registry.build(name).axes, shape) for name in ADVISED}
+
+
+def _density(tally: Tally) -> float:
+    return tally.filled / max(tally.rows * max(tally.columns, 1), 1)
+
+
+def _document(tally: Tally, faults: int, memory: dict[str, int]) -> dict[str, Any]:
+    return {
+        "rows": tally.rows,
+        "faults": faults,
+        "features": tally.columns,
+        "density": round(_density(tally), 6),
+        "missing": tally.missing,
+        "classes": sorted(tally.classes, key=sort_key),
+        "counts": dict(tally.classes),
+        "state_bytes": memory,
+    }
+
+
+def _tables(tally: Tally, faults: int, memory: dict[str, int]) -> None:
+    top = [
+        ["rows", f"{tally.rows:,}"],
+        ["faults", f"{faults:,}"],
+        ["features", f"{tally.columns:,}"],
+        ["density", f"{_density(tally):.4f}"],
+        ["missing values", f"{tally.missing:,}"],
+        *([f"memory of {name}", human(size)] for name, size in memory.items()),
+    ]
+    most = tally.classes.most_common(20)
+    rows = [[name, f"{n:,}", f"{n / max(tally.rows, 1):.4f}"] for name, n in sorted(most, key=lambda c: sort_key(c[0]))]
+    title = "Rows by class" if len(tally.classes) <= len(most) else f"The largest of {len(tally.classes):,} classes"
+    show(table(None, ["", ""], top), "", table(title, ["class", "rows", "share"], rows))

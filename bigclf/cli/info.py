@@ -1,0 +1,86 @@
+"""bigclf info: what is in a model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bigclf.cli.options import Json, ModelFile, Verbose
+
+EXAMPLE = "Example: bigclf info model.npz --weights --top 20"
+
+
+def info(
+    model: ModelFile,
+    weights: Annotated[bool, typer.Option("--weights", help="the largest weights of each unit, by column")] = False,
+    top: Annotated[int, typer.Option("--top", min=1, help="weights shown for each unit")] = 10,
+    json: Json = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Show a model: algorithm, options, classes, columns, scaling, size; with --weights what it goes by."""
+    from bigclf.cli.report import emit, show, table
+    from bigclf.model import load
+    from bigclf.reading.labels import sort_key
+    from bigclf.state import nbytes
+    from bigclf.training.budget import human
+
+    m = load(model)
+    schema = m.schema
+    facts: dict[str, Any] = {
+        "algorithm": m.algorithm,
+        "params": {p.name: m.params.get(p.name, p.default) for p in m.spec.params},
+        "source": m.spec.source,
+        "rows": m.rows,
+        "passes": m.passes,
+        "classes": sorted(schema.classes, key=sort_key),
+        "counts": m.counts,
+        "positive": None if len(schema.classes) != 2 else _positive(m.code(), schema.classes),
+        "input": schema.kind,
+        "columns": schema.used - 1,
+        "layout": schema.layout,
+        "dtype": schema.dtype,
+        "scale": schema.scale,
+        "missing": schema.missing,
+        "label": schema.label,
+        "hash_bits": schema.hash_bits,
+        "state_bytes": nbytes(m.learner().axes, m.shape(used=True)),
+    }
+    listed = _weights(m, top) if weights else {}
+    if json:
+        emit(facts | ({"weights": listed} if weights else {}))
+        return
+    shown = facts | {
+        "params": ", ".join(f"{k} {v}" for k, v in facts["params"].items()) or "none",
+        "classes": ", ".join(facts["classes"][:20]) + (", ..." if len(facts["classes"]) > 20 else ""),
+        "counts": ", ".join(f"{k}: {v:,}" for k, v in list(m.counts.items())[:20]),
+        "state_bytes": human(facts["state_bytes"]),
+    }
+    rows = [[k.replace("_", " "), str(v)] for k, v in shown.items() if v not in (None, 0, "")]
+    parts: list[Any] = [table(None, ["", str(model)], rows, left=2)]
+    for unit, pairs in listed.items():
+        parts += ["", table(f"Weights towards {unit}", ["column", "weight"], [[n, f"{w:.6g}"] for n, w in pairs])]
+    show(*parts)
+
+
+def _positive(code: Any, classes: tuple[str, ...]) -> str:
+    return classes[int(code[0].argmax())]
+
+
+def _weights(m: Any, top: int) -> dict[str, list[tuple[str, float]]]:
+    """Columns with the largest weights of each unit; they act on values as the encoder makes them."""
+    import numpy as np
+
+    from bigclf.errors import UnsupportedError
+
+    learner = m.learner()
+    state = learner.finish(m.state) if learner.finish is not None else m.state
+    if not hasattr(state, "w"):
+        raise UnsupportedError(f"--weights: {m.algorithm} has no weight for each column")
+    names = m.schema.columns_named()
+    out = {}
+    for code, w in zip(m.code(), state.w, strict=True):
+        used = w[: m.schema.used]
+        order = np.argsort(-np.abs(used), kind="stable")[:top]
+        out[m.schema.classes[int(code.argmax())]] = [(names[j], float(used[j])) for j in order if used[j] != 0.0]
+    return out

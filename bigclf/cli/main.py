@@ -1,0 +1,90 @@
+"""The application: its commands, and how every way of ending becomes one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from bigclf import __version__
+from bigclf.errors import BigclfError, UsageError
+
+COMMANDS = ("train", "predict", "evaluate", "check", "info", "algos")
+
+
+def build(argv: Sequence[str]) -> typer.Typer:
+    """The application for these arguments: `train` has the options of the algorithm that they name."""
+    app = typer.Typer(
+        name="bigclf",
+        help="Train classifiers on files far larger than memory.",
+        epilog="Example: bigclf train data.svm --algo nr-rls -o model.npz && bigclf evaluate model.npz test.svm",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback(invoke_without_command=True)
+    def bare(
+        ctx: typer.Context,
+        version: Annotated[bool, typer.Option("--version", help="print the version and leave")] = False,
+    ) -> None:
+        if version:
+            print(f"bigclf {__version__}")
+            raise typer.Exit
+        if ctx.invoked_subcommand is None:
+            print(ctx.get_help(), file=sys.stderr)
+            raise typer.Exit(2)
+
+    for name in COMMANDS:
+        module = import_module(f"bigclf.cli.{name}")
+        command: Callable[..., Any] = module.command(argv) if hasattr(module, "command") else getattr(module, name)
+        app.command(name, epilog=module.EXAMPLE)(command)
+    return app
+
+
+def main(argv: list[str]) -> int:
+    """Run the command line; returns the exit code. Errors are one line on standard error."""
+    try:
+        code = build(_words() or argv)(argv, prog_name="bigclf", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except typer.Exit as e:
+        return e.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is to be flushed into the pipe
+        return 128 + signal.SIGPIPE
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted; no model was written", 128 + signal.SIGINT)
+    except BigclfError as e:
+        hint = _help_hint(argv) if isinstance(e, UsageError) else ""
+        return _fail(f"{e}{hint}", e.exit_code)
+    except MemoryError as e:
+        return _fail(f"out of memory{f' ({e})' if str(e) else ''}; try a smaller --block-size or --hash-bits", 1)
+    except OSError as e:
+        return _fail(f"{e.filename + ': ' if e.filename else ''}{e.strerror or e}", 1)
+    except Exception as e:
+        if not hasattr(e, "format_message"):  # typer's usage errors have it; anything else is a mistake of ours
+            raise
+        return _fail(f"{' '.join(e.format_message().split()).rstrip('.')}{_help_hint(argv)}", 2)
+
+
+def _fail(text: str, code: int) -> int:
+    if os.environ.get("BIGCLF_DEBUG") == "1" or any(a.startswith("-vv") for a in sys.argv):
+        traceback.print_exc()
+    print(f"bigclf: {text}", file=sys.stderr)
+    return code
+
+
+def _help_hint(argv: Sequence[str]) -> str:
+    command = argv[0] if argv and argv[0] in COMMANDS else ""
+    return f"; see `bigclf {command + ' ' if command else ''}--help`"
+
+
+def _words() -> list[str]:
+    """The words being completed, when a shell asks for completion."""
+    return os.environ.get("COMP_WORDS", os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()[1:]

@@ -1,0 +1,219 @@
+"""Options that several commands share, and options that an algorithm declares.
+
+A group of options is a set of parameters that `takes` adds to a command's signature and hands to it as one dictionary,
+without those that were not given: so that a value can come from the command line, else from the model, else be the
+default.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from enum import Enum
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bigclf.core import Param
+
+Given = dict[str, Any]
+
+Data = Annotated[
+    list[str],
+    typer.Argument(metavar="DATA...", help="files, patterns, folders, or - for standard input", show_default=False),
+]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="a model file", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="say nothing on standard error but errors")]
+Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="-vv shows a trace when an error ends the run")]
+
+
+def choice(name: str, *values: str) -> type[Enum]:
+    """A closed set of words, as typer takes it."""
+    return Enum(name, {v: v for v in values}, type=str)
+
+
+def size(text: str) -> int:
+    """Bytes from text: 4096, 64k, 4MiB, 1.5GB. K, M and G are powers of 1,024.
+
+    >>> size("4096"), size("64k"), size("4MiB")
+    (4096, 65536, 4194304)
+    """
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([kmg]?)i?b?", text.strip().lower())
+    if not found:
+        raise typer.BadParameter(f"'{text}' is no size; give bytes, or a number with K, M or G")
+    value = int(float(found[1]) * 1024 ** " kmg".index(found[2] or " "))
+    if value < 1:
+        raise typer.BadParameter(f"'{text}' is less than a byte")
+    return value
+
+
+def _block_size(text: str | None) -> str | None:
+    if text is not None and not 64 <= size(text) <= 1 << 30:
+        raise typer.BadParameter(f"'{text}' is not between 64 bytes and 1 GiB")
+    return text
+
+
+_IN = "Reading"
+READING: dict[str, Any] = {
+    "format": Annotated[
+        choice("Format", "auto", "libsvm", "csv", "tsv", "parquet") | None,  # type: ignore[operator]
+        typer.Option("--format", help="of the input; by default by content, then by name", rich_help_panel=_IN),
+    ],
+    "label": Annotated[
+        str | None,
+        typer.Option(
+            "--label", metavar="COLUMN", help="label: a column's name, its number from 1, first, last", rich_help_panel=_IN
+        ),
+    ],
+    "ignore": Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="COLUMN", help="leave a column out; may be repeated", rich_help_panel=_IN),
+    ],
+    "categorical": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--categorical", metavar="COLUMN", help="take a column's numbers as words; may be repeated", rich_help_panel=_IN
+        ),
+    ],
+    "header": Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="CSV: the first line names the columns", rich_help_panel=_IN),
+    ],
+    "delimiter": Annotated[
+        str | None, typer.Option("--delimiter", metavar="CHAR", help="CSV: between fields", rich_help_panel=_IN)
+    ],
+    "decimal": Annotated[
+        str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: the decimal point", rich_help_panel=_IN)
+    ],
+    "quote": Annotated[
+        str | None, typer.Option("--quote", metavar="CHAR", help="CSV: around fields; '' for none", rich_help_panel=_IN)
+    ],
+    "encoding": Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="of text, as utf-8 or latin1", rich_help_panel=_IN)
+    ],
+    "on_error": Annotated[
+        choice("OnError", "stop", "skip") | None,  # type: ignore[operator]
+        typer.Option("--on-error", help="at a bad row: stop, or skip and count it", rich_help_panel=_IN),
+    ],
+    "limit": Annotated[
+        int | None,
+        typer.Option("--limit", min=1, metavar="ROWS", help="read the first rows only", rich_help_panel=_IN),
+    ],
+    "block_size": Annotated[
+        str | None,
+        typer.Option(
+            "--block-size",
+            metavar="BYTES",
+            help="input read at once, as 4MiB; no result depends on it",
+            rich_help_panel=_IN,
+            callback=_block_size,
+        ),
+    ],
+}
+
+_HOW = "Encoding"
+ENCODING: dict[str, Any] = {
+    "scale": Annotated[
+        str | None,
+        typer.Option(
+            "--scale",
+            metavar="NAME,...",
+            help="none, minmax, std, maxabs, row-l2, or a column scaling and row-l2; default by algorithm",
+            rich_help_panel=_HOW,
+        ),
+    ],
+    "missing": Annotated[
+        choice("Missing", "mean", "zero", "error", "skip") | None,  # type: ignore[operator]
+        typer.Option("--missing", help="missing values of CSV and Parquet; default mean", rich_help_panel=_HOW),
+    ],
+    "hash_bits": Annotated[
+        int | None,
+        typer.Option("--hash-bits", min=1, max=28, help="hash all columns into 2^BITS", rich_help_panel=_HOW),
+    ],
+    "dtype": Annotated[
+        choice("Dtype", "float32", "float64") | None,  # type: ignore[operator]
+        typer.Option("--dtype", help="of the rows learned from; default float32", rich_help_panel=_HOW),
+    ],
+    "bias": Annotated[
+        bool | None,
+        typer.Option("--bias/--no-bias", help="a constant column in front; default on", rich_help_panel=_HOW),
+    ],
+    "classes": Annotated[
+        str | None,
+        typer.Option("--classes", metavar="A,B,...", help="classes that may come later", rich_help_panel=_HOW),
+    ],
+    "positive": Annotated[
+        str | None,
+        typer.Option(
+            "--positive",
+            metavar="LABEL",
+            help="the positive class of two; default the larger number, else the later word",
+            rich_help_panel=_HOW,
+        ),
+    ],
+}
+
+
+def algorithm(params: tuple[Param, ...], name: str) -> dict[str, Any]:
+    """Options of an algorithm, from what it declares."""
+    panel = f"Options of {name}"
+    return {p.name.replace("-", "_"): _option(p, panel) for p in params}
+
+
+def _option(p: Param, panel: str) -> Any:
+    low = "" if p.low is None else f"{'more than' if p.open_low else 'at least'} {p.low:g}; "
+    shown = f"{p.help} [{low}default: {p.default}]"
+    if p.choices:
+        kind: Any = choice(p.name, *p.choices)
+        return Annotated[kind | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel)]
+
+    def within(value: Any) -> Any:
+        if value is not None and not _within(p, value):
+            top = "" if p.high is None else f" and at most {p.high:g}"
+            raise typer.BadParameter(f"{value:g} should be {low.rstrip('; ')}{top}")
+        return value
+
+    return Annotated[
+        p.type | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel, callback=within)
+    ]
+
+
+def _within(p: Param, value: float) -> bool:
+    if value != value or value in (float("inf"), float("-inf")):
+        return False
+    below = p.low is not None and (value <= p.low if p.open_low else value < p.low)
+    return not below and (p.high is None or value <= p.high)
+
+
+def takes(**groups: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add groups of options to a command: its parameter of a group's name gets what the user gave of them."""
+
+    def wrap(command: Callable[..., Any]) -> Callable[..., Any]:
+        own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name not in groups]
+        more = [
+            inspect.Parameter(f"{group}__{name}", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for group, options in groups.items()
+            for name, kind in options.items()
+        ]
+
+        @wraps(command)
+        def called(**values: Any) -> Any:
+            given: dict[str, Given] = {group: {} for group in groups}
+            for key in list(values):
+                group, _, name = key.partition("__")
+                if name and group in groups:
+                    value = values.pop(key)
+                    if value not in (None, []):
+                        given[group][name] = value.value if isinstance(value, Enum) else value
+            return command(**values, **given)
+
+        called.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
+        called.__annotations__ = {p.name: p.annotation for p in (*own, *more)}
+        del called.__wrapped__  # type: ignore[attr-defined]
+        return called
+
+    return wrap

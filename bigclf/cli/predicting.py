@@ -1,0 +1,106 @@
+"""The work of `bigclf predict`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf.cli.options import Given
+from bigclf.cli.report import Report
+from bigclf.cli.session import no_rows, scoring_stream
+from bigclf.core import Scores
+from bigclf.errors import DataError, UnsupportedError
+from bigclf.model import Model, load, whole_file, writable
+from bigclf.reading.encode import Encoder
+from bigclf.training.score import score
+from bigclf.training.units import decode
+
+Write = Callable[[bytes], object]
+
+
+def run(
+    path: Path, data: Sequence[str], output: Path | None, scores: bool, proba: bool, quiet: bool, reading: Given
+) -> None:
+    """Write one line for every row of the data."""
+    report = Report(quiet)
+    model = load(path)
+    if proba:
+        raise UnsupportedError(f"--proba: {model.algorithm} has no probabilities; --scores gives its decision values")
+    stream = scoring_stream(model, data, reading, labels=False)
+    encoder = Encoder(model.schema, stream.skips, frozen=True, capacity=model.cols)
+    with _sink(output) as write:
+        rows = _lines(model, encoder, stream, scores, write)
+    if not rows:
+        raise no_rows(stream.sources)
+    report.notices(stream.notices)
+    report.skipped(stream.skips)
+    tell_unknown(report, encoder)
+    report.note(f"{rows:,} rows, {report.speed(rows)}")
+
+
+def tell_unknown(report: Report, encoder: Encoder) -> None:
+    """What the data held that the model does not know, and what was missing."""
+    if encoder.left_out:
+        report.note(f"{encoder.left_out:,} values were in columns that the model has not seen; they weigh nothing")
+    for name, n in encoder.unseen.items():
+        report.note(f"column '{name}': {n:,} rows have a category that the model has not seen; it weighs nothing")
+    if encoder.missing:
+        report.note(f"{encoder.missing:,} missing values (--missing {encoder.schema.missing})")
+
+
+def _lines(model: Model, encoder: Encoder, stream: object, scores: bool, write: Write) -> int:
+    code, names = model.code(), [c.encode() for c in model.schema.classes]
+    order = np.arange(len(code))
+    if len(code) > 1:
+        from bigclf.reading.labels import sort_key
+
+        order = np.array(sorted(range(len(names)), key=lambda k: sort_key(model.schema.classes[k])))
+    due = 0  # the row that the next line is for
+    for part in score(model, stream, encoder, labels=False):  # type: ignore[arg-type]
+        guess = decode(code, part.scores)
+        text = _with_scores(names, guess, part.scores[order]) if scores else [names[k] for k in guess.tolist()]
+        row = part.block.row
+        if row[0] != due or row[-1] - row[0] != len(row) - 1:
+            text = _spread(text, row - due)
+        write(b"\n".join(text) + b"\n")
+        due = int(row[-1]) + 1
+    last = getattr(stream, "skips").last_row if hasattr(getattr(stream, "skips"), "last_row") else due - 1
+    if last >= due:
+        write(b"\n" * (last + 1 - due))
+    return due
+
+
+def _with_scores(names: list[bytes], guess: NDArray[np.int32], scores: Scores) -> list[bytes]:
+    columns = [[repr(v).encode() for v in row.tolist()] for row in scores]
+    return [b"\t".join((names[k], *cells)) for k, *cells in zip(guess.tolist(), *columns, strict=True)]
+
+
+def _spread(text: list[bytes], place: NDArray[np.int64]) -> list[bytes]:
+    """Lines at their places, empty ones between them for the rows that were skipped."""
+    out = [b""] * (int(place[-1]) + 1)
+    for line, k in zip(text, place.tolist(), strict=True):
+        out[k] = line
+    return out
+
+
+@contextmanager
+def _sink(output: Path | None) -> Iterator[Write]:
+    """Standard output, or a file that appears once it is whole."""
+    if output is None or str(output) == "-":
+        out = sys.stdout.buffer
+        yield out.write
+        out.flush()
+        return
+    if output.exists() and not output.is_file():  # a pipe or /dev/null cannot be renamed over
+        with open(output, "wb") as f:
+            yield f.write
+        return
+    writable(output)
+    with whole_file(output) as f:
+        yield f.write

@@ -1,0 +1,91 @@
+"""What is said to people: notes on standard error, results on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bigclf.reading.raw import Skips
+    from bigclf.training.metrics import Measures
+
+
+class Report:
+    """Notes of one command; silent when quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.began = time.monotonic()
+
+    def note(self, text: str) -> None:
+        """One line on standard error."""
+        if not self.quiet:
+            print(f"bigclf: {text}", file=sys.stderr)
+
+    def notices(self, notices: Counter[str]) -> None:
+        """What the readers noticed, with how often."""
+        for text, n in notices.items():
+            self.note(text if n <= 1 else f"{text} ({n} times)")
+
+    def skipped(self, skips: Skips) -> None:
+        """Rows dropped under --on-error skip, and the first of their faults."""
+        if skips.rows:
+            self.note(f"{skips.rows} bad rows were skipped; the first:")
+            for fault in skips.faults:
+                self.note(f"  {fault}")
+
+    def speed(self, rows: int) -> str:
+        """Time taken, rows a second and the largest resident size so far."""
+        seconds = time.monotonic() - self.began
+        return f"{seconds:.2f} s, {rows / max(seconds, 1e-9):,.0f} rows/s, peak memory {peak_mib():.0f} MiB"
+
+
+def peak_mib() -> float:
+    """Largest resident size of this process in MiB."""
+    import resource
+
+    kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return kib / (1 << 20 if sys.platform == "darwin" else 1024)
+
+
+def number(x: float | None, digits: int = 4) -> str:
+    """
+    >>> number(0.5), number(None)
+    ('0.5000', 'n/a')
+    """
+    return "n/a" if x is None else f"{x:.{digits}f}"
+
+
+def brief(m: Measures) -> str:
+    """The three measures that train tells as it goes."""
+    return f"error {number(m.error)}, G-mean {number(m.g_mean)}, kappa {number(m.kappa)}"
+
+
+def emit(document: dict[str, Any]) -> None:
+    """One JSON document on standard output."""
+    print(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def show(*parts: Any) -> None:
+    """Tables on standard output: as wide as the terminal, or as they need to be when it is none."""
+    from rich.console import Console
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    for part in parts:
+        console.print(part)
+
+
+def table(title: str | None, columns: list[str], rows: list[list[str]], left: int = 1) -> Any:
+    """A plain table; the first `left` columns are words."""
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, name in enumerate(columns):
+        made.add_column(Text(name), justify="left" if i < left else "right", overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(cell) for cell in row))
+    return made

@@ -1,0 +1,63 @@
+"""From options to inputs: what train, predict, evaluate and check do alike before the first row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from bigclf.cli.options import Given, size
+from bigclf.errors import DataError
+from bigclf.reading.options import ReadOptions
+from bigclf.reading.source import Source, find
+from bigclf.reading.stream import Stream
+
+if TYPE_CHECKING:
+    from bigclf.model import Model
+    from bigclf.reading.schema import Schema
+    from bigclf.reading.table import Kinds
+
+KEPT = ("label", "ignore", "categorical", "header", "delimiter", "decimal", "quote", "encoding", "hash_bits")
+
+
+def read_options(given: Given, kept: dict[str, Any] | None = None, **more: Any) -> ReadOptions:
+    """Reading options: those given, else those kept in the model, else the defaults."""
+    names = {f.name for f in fields(ReadOptions)}
+    values = {k: v for k, v in {**(kept or {}), **given}.items() if k in names}
+    for name in ("ignore", "categorical"):
+        if name in values:
+            values[name] = tuple(values[name])
+    if "block_size" in values:
+        values["block_size"] = size(values["block_size"])
+    return replace(ReadOptions(**values), **more)
+
+
+def kept(options: ReadOptions) -> dict[str, Any]:
+    """The part of the options that says what the bytes mean, for the model."""
+    return {name: getattr(options, name) for name in KEPT}
+
+
+def kinds_of(schema: Schema) -> Kinds | None:
+    """Kinds of a table's columns as the model has them; None for a model of LIBSVM input."""
+    if schema.kind != "table":
+        return None
+    from bigclf.reading.table import Kinds
+
+    return Kinds(tuple((f.name, f.kind) for f in schema.features), schema.label)
+
+
+def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool) -> Stream:
+    """Inputs read as the model was trained; `labels` says that every row must have one."""
+    sources = find(data, given.get("format", "auto"))
+    options = read_options(given, model.reading, need_label=labels)
+    table = sources[0].format != "libsvm"
+    if "label" not in given and model.schema.label is not None:
+        options = replace(options, label=model.schema.label)
+    kinds = kinds_of(model.schema) if table else None
+    return Stream(sources, options, kinds, given.get("limit", 0))
+
+
+def no_rows(sources: Sequence[Source]) -> DataError:
+    """The fault of inputs that hold no row at all."""
+    names = ", ".join(s.path for s in sources[:3]) + (", ..." if len(sources) > 3 else "")
+    return DataError(names, "no rows")

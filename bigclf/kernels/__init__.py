@@ -1,0 +1,1 @@
+"""Row loops that several algorithms share, compiled by numba."""

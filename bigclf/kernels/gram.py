@@ -1,0 +1,75 @@
+"""Sums of squares and products per class, tile by tile: the whole state of the least-squares family.
+
+Rows are gathered by class into a float64 tile by a compiled loop; the products are BLAS's (one symmetric product for
+each class that the tile holds).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from bigclf.block import OPTIONS, cols
+from bigclf.core import Array
+from bigclf.jit import kernel
+
+
+def row_into(X: Any, i: int, out: Array) -> None:
+    """Write row i into out (cols,)."""
+    if isinstance(X, np.ndarray):
+        out[:] = X[i]
+    else:
+        s = slice(X.indptr[i], X.indptr[i + 1])
+        out[:] = 0.0
+        out[X.indices[s]] = X.data[s]
+
+
+@overload(row_into, **OPTIONS)
+def _row_into(X, i, out):  # type: ignore[no-untyped-def]
+    def dense(X, i, out):  # type: ignore[no-untyped-def]
+        for j in range(X.shape[1]):
+            out[j] = X[i, j]
+
+    def csr(X, i, out):  # type: ignore[no-untyped-def]
+        out[:] = 0.0
+        for k in range(X.indptr[i], X.indptr[i + 1]):
+            out[X.indices[k]] = X.data[k]
+
+    return dense if isinstance(X, types.Array) else csr
+
+
+@kernel
+def gather(X: Any, y: Array, place: Array, P: Array, lo: Array, hi: Array) -> None:
+    """Rows of X sorted by class into P; place[c] is where class c begins. Running minima and maxima by column."""
+    for i in range(y.size):
+        if y[i] < 0:
+            continue
+        p = P[place[y[i]]]
+        place[y[i]] += 1
+        row_into(X, i, p)
+        for j in range(p.size):
+            lo[j] = min(lo[j], p[j])
+            hi[j] = max(hi[j], p[j])
+
+
+def add(X: Any, y: Array, pooled: bool, gram: Array, first: Array, rows: Array, lo: Array, hi: Array) -> None:
+    """Add a tile to the sums, in place.
+
+    gram (classes or 1, cols, cols): products by class, or of all rows when pooled; first (classes, cols): sums;
+    rows (classes,): counts; lo, hi (cols,): extremes.
+    """
+    counts = np.bincount(y[y >= 0], minlength=rows.size)
+    ends = np.cumsum(counts)
+    P = np.empty((int(ends[-1]), cols(X)))
+    gather(X, y, ends - counts, P, lo, hi)
+    if pooled:
+        gram[0] += P.T @ P
+    for c in np.flatnonzero(counts):
+        part = P[ends[c] - counts[c] : ends[c]]
+        if not pooled:
+            gram[c] += part.T @ part
+        first[c] += part.sum(axis=0)
+    rows += counts

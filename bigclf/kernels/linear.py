@@ -1,0 +1,95 @@
+"""First-order learners of one weight vector a unit: they differ in the length of the step."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bigclf.block import row_axpy, row_dot, row_sq, rows
+from bigclf.core import Array, Plan, Scores, Shape
+from bigclf.jit import helper, kernel
+
+RULES = {"perceptron": 0, "pa": 1, "pa-1": 2, "pa-2": 3}
+PERCEPTRON, PA, PA1 = 0, 1, 2
+
+
+class Linear(NamedTuple):
+    """One weight vector a unit."""
+
+    w: Array  # (units, cols) float64
+
+
+AXES = {"w": ("units", "cols")}
+
+
+def zeros(shape: Shape) -> Linear:
+    """All weights zero."""
+    return Linear(np.zeros((shape.units, shape.cols)))
+
+
+@helper
+def step(rule: int, tm: float, sq: float, c: float) -> float:
+    """Step length for signed margin tm, squared row norm sq and cap c."""
+    if rule == PERCEPTRON:
+        return 1.0 if tm <= 0.0 else 0.0
+    loss = 1.0 - tm
+    if loss <= 0.0 or sq <= 0.0:
+        return 0.0
+    if rule == PA:
+        return loss / sq
+    if rule == PA1:
+        return min(c, loss / sq)
+    return loss / (sq + 0.5 / c)
+
+
+@kernel
+def update(w: Array, rule: int, c: float, X: Any, plan: Plan) -> None:
+    """Show each row to each unit: w += t * step * row.
+
+    The importance of a row multiplies the perceptron's step and the cap C of pa-1 and pa-2; pa has no place for it.
+    """
+    weighted = plan.weight.shape[1] > 0
+    repeated = plan.repeat.shape[1] > 0
+    tell = plan.post.shape[1] > 0
+    for u in range(plan.target.shape[0]):
+        wu = w[u]
+        for i in range(rows(X)):
+            t = plan.target[u, i]
+            m = row_dot(X, i, wu)
+            plan.pre[u, i] = m
+            times = 1
+            if repeated:
+                times = plan.repeat[u, i]
+            if t == 0:
+                times = 0
+            if times > 0 and (rule != PERCEPTRON or t * m <= 0.0) and t * m < 1.0:
+                g = 1.0
+                if weighted:
+                    g = plan.weight[u, i]
+                sq = row_sq(X, i)
+                for _ in range(times):
+                    if rule == PERCEPTRON:
+                        s = t * g * step(rule, t * m, sq, c)
+                    else:
+                        s = t * step(rule, t * m, sq, c * g)
+                    if s != 0.0:
+                        row_axpy(s, X, i, wu)
+                        m += s * sq  # the new score, without touching the row again
+            if tell:
+                plan.post[u, i] = m
+
+
+@kernel
+def score_into(w: Array, X: Any, out: Array) -> None:
+    """out[u, i] = w[u] . row i."""
+    for u in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[u, i] = row_dot(X, i, w[u])
+
+
+def score(w: Array, X: Any) -> Scores:
+    """Decision values (units, n)."""
+    out = np.empty((w.shape[0], rows(X)))
+    score_into(w, X, out)
+    return out

@@ -1,0 +1,215 @@
+"""Model files: one .npz of plain arrays, with a JSON header. Never pickle; nothing is used before it was checked.
+
+Arrays are `state/...` (the learner's), `schema/...` (scaling and the like) and `header` (UTF-8 JSON as bytes). They
+are stored as they are, so a file cannot unpack to more than its size, and the same model gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from bigclf import __version__, state
+from bigclf.algorithms import registry
+from bigclf.core import Array, Learner, Shape, Spec, State
+from bigclf.errors import BigclfError, ModelFileError
+from bigclf.reading.schema import Schema
+from bigclf.training.units import code_matrix
+
+FORMAT = 1
+UPGRADES: dict[int, Callable[[dict[str, Any], dict[str, Array]], None]] = {}  # from format n to n + 1, in place
+
+
+@dataclass
+class Model:
+    """What training leaves: enough to predict, to go on, and to say where it came from."""
+
+    algorithm: str
+    params: dict[str, Any]
+    schema: Schema
+    state: State
+    cols: int  # columns of the state, a reserve included
+    reading: dict[str, Any] = field(default_factory=dict)  # options of the reader, kept for predict and evaluate
+    rows: int = 0  # rows learned from, all passes
+    passes: int = 1
+    counts: dict[str, int] = field(default_factory=dict)  # rows by class, of one pass
+
+    @property
+    def spec(self) -> Spec:
+        """The algorithm's declaration."""
+        return registry.get(self.algorithm)
+
+    def learner(self) -> Learner:
+        """The learner that made the state."""
+        return make_learner(self.spec, self.params, self.schema)
+
+    def code(self) -> Array:
+        """(units, classes) matrix of the units' answers."""
+        return code_matrix(list(self.schema.classes), self.schema.positive)
+
+    def shape(self, used: bool = False) -> Shape:
+        """Sizes of the state's axes."""
+        code = self.code()
+        return Shape(code.shape[0], self.schema.used if used else self.cols, code.shape[1])
+
+
+def make_learner(spec: Spec, params: dict[str, Any], schema: Schema) -> Learner:
+    """The learner of an algorithm; one that scales when solving is told how."""
+    if spec.solve_scaling is not None and spec.solve_scaling(params):
+        return spec.build(**registry.arguments(spec, params), scale=schema.solve_scale)
+    return spec.build(**registry.arguments(spec, params))
+
+
+def save(path: Path, model: Model) -> None:
+    """Write a model whole or not at all: to a temporary file beside it, synced, renamed over the old one."""
+    learner = model.learner()
+    arrays = {f"state/{k}": a for k, a in state.trim(learner, model.state, model.shape(used=True)).items()}
+    arrays |= {f"schema/{k}": a for k, a in model.schema.arrays().items()}
+    header = {
+        "format": FORMAT,
+        "bigclf": __version__,
+        "algorithm": model.algorithm,
+        "params": model.params,
+        "schema": model.schema.head(),
+        "reading": model.reading,
+        "cols": model.cols,
+        "rows": model.rows,
+        "passes": model.passes,
+        "counts": model.counts,
+    }
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
+    with whole_file(path) as f:
+        np.savez(f, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file that appears under its name only once it is complete and on disk."""
+    name = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        with os.fdopen(handle, "wb") as f:
+            yield f
+            f.flush()
+            os.fsync(f.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+        name = None
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as e:
+        raise BigclfError(f"{path}: cannot be written: {e.strerror or e}") from None
+    finally:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def writable(path: Path) -> None:
+    """Refuse a place where no model could be written, before any work is done."""
+    if path.is_dir():
+        raise BigclfError(f"{path}: is a folder; name a file with -o")
+    if not path.parent.is_dir():
+        raise BigclfError(f"{path}: there is no folder '{path.parent}'")
+    if not os.access(path.parent, os.W_OK):
+        raise BigclfError(f"{path}: the folder cannot be written to")
+
+
+def load(path: Path) -> Model:
+    """Read a model, checking names, types, shapes and checksums before anything is used."""
+    try:
+        arrays = _arrays(path)
+    except FileNotFoundError:
+        raise ModelFileError(path, "no such file") from None
+    except OSError as e:
+        raise ModelFileError(path, f"cannot be read: {e.strerror or e}") from None
+    except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, RuntimeError, KeyError) as e:
+        raise ModelFileError(path, f"not a whole bigclf model ({_line(e)})") from None
+    if "header" not in arrays:
+        names = ", ".join(sorted(arrays)[:5]) or "nothing"
+        raise ModelFileError(path, f"not a bigclf model (it holds {names})")
+    try:
+        header = json.loads(arrays["header"].tobytes().decode())
+        number = int(header["format"])
+    except (ValueError, KeyError, TypeError) as e:
+        raise ModelFileError(path, f"not a bigclf model (its header is damaged: {_line(e)})") from None
+    if number > FORMAT:
+        raise ModelFileError(path, f"written by format {number}, this program reads up to {FORMAT}; upgrade bigclf")
+    for step in range(number, FORMAT):
+        UPGRADES[step](header, arrays)
+    try:
+        return _model(header, arrays)
+    except (KeyError, TypeError, ValueError, AttributeError, BigclfError) as e:
+        raise ModelFileError(path, f"damaged or altered ({_line(e)})") from None
+
+
+def _line(e: BaseException) -> str:
+    return " ".join(str(e).split())[:200] or type(e).__name__
+
+
+def _arrays(path: Path) -> dict[str, Array]:
+    """All arrays of the file. ValueError for pickles, packed members, and sizes that do not fit."""
+    size = path.stat().st_size
+    arrays: dict[str, Array] = {}
+    with zipfile.ZipFile(path) as z:
+        for info in z.infolist():
+            if not info.filename.endswith(".npy"):
+                raise ValueError(f"holds {info.filename!r}")
+            if info.compress_type != zipfile.ZIP_STORED or info.file_size > size:
+                raise ValueError(f"member {info.filename!r} is packed or larger than the file")
+            with z.open(info) as f:
+                version = np.lib.format.read_magic(f)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, fortran, dtype = read(f)
+                if dtype.hasobject:
+                    raise ValueError(f"{info.filename!r} contains pickled objects; refused")
+                if fortran or math.prod(shape) * dtype.itemsize != info.file_size - f.tell():
+                    raise ValueError(f"the size of {info.filename!r} does not fit its shape {shape}")
+                data = f.read()  # to the end, which checks the checksum
+                arrays[info.filename.removesuffix(".npy")] = np.frombuffer(data, dtype).reshape(shape)
+    return arrays
+
+
+def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
+    schema = Schema.load(
+        header["schema"], {k.removeprefix("schema/"): a for k, a in arrays.items() if k.startswith("schema/")}
+    )
+    model = Model(
+        str(header["algorithm"]),
+        dict(header["params"]),
+        schema,
+        None,
+        int(header["cols"]),
+        dict(header["reading"]),
+        int(header["rows"]),
+        int(header["passes"]),
+        {str(k): int(v) for k, v in header["counts"].items()},
+    )
+    if not schema.used <= model.cols <= 2 * schema.used + 8:
+        raise ValueError("its number of columns is impossible")
+    learner = model.learner()
+    parts = {k.removeprefix("state/"): a for k, a in arrays.items() if k.startswith("state/")}
+    used = model.shape(used=True)
+    fault = state.misfit(learner, parts, used)
+    if fault:
+        raise ValueError(fault)
+    model.state = state.fill(learner, parts, used, model.shape())
+    return model

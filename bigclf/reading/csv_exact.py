@@ -1,0 +1,155 @@
+"""CSV fields one by one as text: what a column holds (at the head), and which row is at fault (when a block fails).
+
+Slower than letting pyarrow convert, so only the head and blocks with something out of the ordinary come here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from bigclf.errors import DataError
+from bigclf.reading.csv_piece import Dialect, Piece
+from bigclf.reading.raw import Column, Words
+from bigclf.reading.table import BLANKS, MISSING, NUMBER, TRUTH, codes, floats, show, spell, words
+
+NUMERIC, TRUE_FALSE, GONE, WORD, ENDLESS, BROKEN = range(6)
+_INFINITE = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")
+
+
+class Cells(NamedTuple):
+    """A column of fields: what each one is, and its text with the blanks at the ends removed."""
+
+    state: NDArray[np.int8]  # (n,) one of the constants above; BROKEN: a NUL or bytes that are no text
+    value: NDArray[np.float64]  # (n,) NaN where the field is no number
+    text: Any  # pyarrow string array (n,)
+
+
+class Fields(NamedTuple):
+    """Fields of the well-formed records of a piece."""
+
+    record: NDArray[np.int64]  # (n,) number of the record in the piece
+    columns: dict[int, Any]  # position -> pyarrow binary array (n,)
+    ragged: dict[int, int]  # record -> number of its fields
+
+
+def fields(piece: Piece, positions: list[int]) -> Fields:
+    """All fields as bytes, nothing converted."""
+    table, ragged = piece.parse({at: pa.large_binary() for at in positions})
+    record = np.arange(table.num_rows + len(ragged))
+    if ragged:
+        record = np.delete(record, list(ragged))
+    columns = {at: pa.concat_arrays(table[str(at)].chunks) if table.num_rows else pa.array([], pa.large_binary())
+               for at in positions}  # fmt: skip
+    return Fields(record, columns, ragged)
+
+
+def cells(column: Any, dialect: Dialect, numbers: bool = True) -> Cells:
+    """What the fields are; with numbers False only GONE, WORD and BROKEN are told apart."""
+    broken = pc.match_substring(column, b"\0").to_numpy(zero_copy_only=False)
+    try:
+        text = column.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        bad = np.array([not _is_text(b) for b in column.to_pylist()])
+        text = pc.if_else(pa.array(bad), pa.scalar(b"", pa.large_binary()), column).cast(pa.large_string())
+        broken = broken | bad
+    text = pc.ascii_trim(text, BLANKS)
+    state = np.full(len(text), WORD, np.int8)
+    value = np.full(len(text), np.nan)
+    if numbers:
+        point = "." if dialect.decimal == "." else dialect.decimal
+        pattern = "^(?:" + NUMBER.pattern.replace(r"\.", "\\" + point) + r")\z"
+        state[_mask(pc.match_substring_regex(text, pattern))] = NUMERIC
+        plain = text if point == "." else pc.replace_substring(text, point, ".")
+        plain = pc.ascii_ltrim(pc.if_else(pa.array(state == NUMERIC), plain, None), "+")
+        value = floats(plain.cast(pa.float64())).copy()
+        state[_mask(pc.is_in(text, pa.array(TRUTH, text.type)))] = TRUE_FALSE
+        value[state == TRUE_FALSE] = 0
+        value[_mask(pc.is_in(text, pa.array(TRUTH[:3], text.type)))] = 1
+        spelled = pc.is_in(pc.ascii_lower(text), pa.array(_INFINITE, text.type))
+        state[_mask(spelled) | np.isinf(value)] = ENDLESS
+    state[_mask(pc.is_in(text, pa.array(sorted(MISSING), text.type)))] = GONE
+    state[broken] = BROKEN
+    return Cells(state, value, text)
+
+
+def _mask(array: Any) -> NDArray[np.bool_]:
+    return np.asarray(array.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class Exact(NamedTuple):
+    """A piece read field by field; `record` (n,) numbers the rows without fault, faults are in the order of rows."""
+
+    record: NDArray[np.int64]
+    data: dict[str, Column]
+    label: Words | None
+    faults: list[DataError]
+    total: int  # records, those at fault included
+    truths: dict[str, bool]  # columns of numbers: whether every value there is is true or false
+
+
+def exact(piece: Piece, kinds: dict[str, str], need_label: bool) -> Exact:
+    """Read a piece field by field: the good rows, and what is wrong with the first bad field of each other row."""
+    layout, dialect = piece.layout, piece.dialect
+    label = [] if layout.label is None else [layout.label]
+    read = fields(piece, sorted({at for _, at in layout.features} | set(label)) or [0])
+    wrong: dict[int, str] = {record: ragged(n, layout.width) for record, n in read.ragged.items()}
+    parsed: dict[int, Cells] = {}
+
+    def note(at: int, rows: NDArray[np.bool_], what: str) -> None:
+        for row in np.flatnonzero(rows).tolist():
+            found = what.format(value=show(parsed[at].text[row].as_py()))
+            wrong.setdefault(int(read.record[row]), found)
+
+    truths = {}
+    for name, at in layout.features:
+        forced = name in layout.forced
+        parsed[at] = cell = cells(read.columns[at], dialect, numbers=not forced)
+        column = f"column {name!r}: ".replace("{", "{{").replace("}", "}}")
+        note(at, cell.state == BROKEN, column + BAD_TEXT)
+        if kinds[name] == "number":
+            note(at, cell.state == ENDLESS, column + "value {value} is not finite")
+            note(at, cell.state == WORD, column + NOT_A_NUMBER)
+            truths[name] = bool(np.isin(cell.state, (TRUE_FALSE, GONE)).all() and (cell.state == TRUE_FALSE).any())
+        elif not forced:
+            numeric = (cell.state == NUMERIC) | (cell.state == TRUE_FALSE)
+            note(at, numeric, column + "{value} is a number among words; name it in --categorical or --ignore")
+    for at in label:
+        parsed[at] = cell = cells(read.columns[at], dialect, numbers=False)
+        note(at, cell.state == BROKEN, f"label: {BAD_TEXT}")
+        if need_label:
+            note(at, cell.state == GONE, "label is missing")
+    good = ~np.isin(read.record, list(wrong))
+
+    def as_words(at: int) -> Words:
+        encoded = parsed[at].text.filter(pa.array(good)).dictionary_encode()
+        return words(codes(encoded), [spell(t, dialect.decimal) for t in encoded.dictionary.to_pylist()])
+
+    return Exact(
+        read.record[good],
+        {name: parsed[at].value[good] if kinds[name] == "number" else as_words(at) for name, at in layout.features},
+        as_words(layout.label) if layout.label is not None else None,
+        [DataError(piece.place(record), what) for record, what in sorted(wrong.items())],
+        len(read.record) + len(read.ragged),
+        truths,
+    )
+
+
+NOT_A_NUMBER = "{value} is not a number; name it in --categorical or --ignore"
+BAD_TEXT = "bytes that are no UTF-8 text, or a NUL; try --encoding latin1"
+
+
+def ragged(found: int, width: int) -> str:
+    return f"{found} field{'s' if found != 1 else ''} where the header has {width}"

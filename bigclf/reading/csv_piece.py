@@ -1,0 +1,177 @@
+"""A piece of CSV text: some whole records of one file, where each begins, and their fields by pyarrow.
+
+pyarrow tells neither the line of a row nor that its quotes have gone astray, so both are found here from the bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+from numpy.typing import NDArray
+
+from bigclf.errors import DataError, UsageError
+from bigclf.reading.options import MISSING_TOKENS, ReadOptions
+from bigclf.reading.table import BLANKS, TRUTH, Layout
+
+_QUOTE_HELP = "a field with quotes is quoted as a whole and its quotes doubled; or give --quote ''"
+_PADDED = [before + token + after for token in MISSING_TOKENS for before in ("", " ") for after in ("", " ")]
+_TRUE = [before + token for token in ("1", *TRUTH[:3]) for before in ("", " ")]
+_FALSE = [before + token for token in ("0", *TRUTH[3:]) for before in ("", " ")]
+_NO_LAYOUT = Layout(0, (), None, None, frozenset(), frozenset())
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The characters that structure the text; each one ASCII character, `quote` may be empty."""
+
+    delimiter: str
+    quote: str
+    decimal: str
+
+    @classmethod
+    def of(cls, options: ReadOptions, format: str) -> Dialect:
+        """By the options, else by the format. Raises UsageError."""
+        delimiter = {None: "\t" if format == "tsv" else ",", "\\t": "\t", "tab": "\t"}.get(
+            options.delimiter, options.delimiter or ""
+        )
+        given = {"--delimiter": delimiter, "--decimal": options.decimal, "--quote": options.quote or '"'}
+        for name, value in given.items():
+            if len(value) != 1 or not value.isascii() or value in "\r\n\0":
+                raise UsageError(f"{name}: {value!r} is not one ASCII character")
+        if len({delimiter, options.decimal, options.quote}) < 3:
+            raise UsageError("--delimiter, --decimal and --quote must differ from each other")
+        if options.decimal.isalnum() or options.decimal in "+- \t":
+            raise UsageError(f"--decimal: {options.decimal!r} cannot separate decimals")
+        return cls(delimiter, options.quote, options.decimal)
+
+    @property
+    def quote_byte(self) -> int | None:
+        return ord(self.quote) if self.quote else None
+
+    def fields(self, record: str) -> list[str]:
+        """The fields of one record, blanks at their ends removed."""
+        lines = io.StringIO(record, newline="")
+        if self.quote:
+            reader = csv.reader(lines, delimiter=self.delimiter, quotechar=self.quote)
+        else:
+            reader = csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
+        return [field.strip(BLANKS) for field in next(reader, [])]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Whole records of one file, the last byte a newline. Blank lines are no records."""
+
+    data: bytes
+    path: str
+    dialect: Dialect
+    line: int  # number of the first line
+    row: int = 0  # number of the first record in the stream
+    layout: Layout = _NO_LAYOUT
+
+    @cached_property
+    def _newlines(self) -> NDArray[np.intp]:
+        return np.flatnonzero(np.frombuffer(self.data, np.uint8) == 10)
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """Positions at which the records begin."""
+        text = np.frombuffer(self.data, np.uint8)
+        ends = self._newlines
+        if self.dialect.quote_byte is not None and self.dialect.quote.encode() in self.data:
+            quotes = np.flatnonzero(text == self.dialect.quote_byte)
+            ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
+        starts: NDArray[np.intp] = np.concatenate([[0], ends[:-1] + 1]) if ends.size else ends
+        length = ends - starts
+        kept: NDArray[np.intp] = starts[(length > 1) | ((length == 1) & (text[starts] != 13))]
+        return kept
+
+    def place(self, record: int) -> str:
+        """path:LINE of a record, counted within the piece."""
+        return self.place_at(int(self.starts[record]))
+
+    def place_at(self, position: int) -> str:
+        return f"{self.path}:{self.line + int(np.searchsorted(self._newlines, position))}"
+
+    @property
+    def lines(self) -> int:
+        return int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == 10))
+
+    def split(self, records: int) -> tuple[Piece, Piece | None]:
+        """The first records, and the rest if there is one."""
+        if records >= len(self.starts):
+            return self, None
+        at = int(self.starts[records])
+        first = replace(self, data=self.data[:at])
+        return first, replace(self, data=self.data[at:], line=self.line + first.lines, row=self.row + records)
+
+    def check(self) -> None:
+        """Raise DataError where records cannot be told apart, so that reading on would be guessing.
+
+        Records are cut by the parity of quotes. That is what pyarrow sees too, unless a quote stands inside an
+        unquoted field, where it is a character like others; or the file ends inside quotes.
+        """
+        quote = self.dialect.quote_byte
+        if quote is not None and self.dialect.quote.encode() in self.data:
+            text = np.frombuffer(self.data, np.uint8)
+            quotes = np.flatnonzero(text == quote)
+            opening = quotes[::2]
+            before = text[opening - 1]  # the last byte, a newline, for position 0
+            right = (before == ord(self.dialect.delimiter)) | (before == 10) | (before == quote)
+            if not right.all():
+                at = int(opening[np.argmin(right)])
+                raise DataError(self.place_at(at), f"a quote inside an unquoted field; {_QUOTE_HELP}")
+            if len(quotes) % 2:
+                raise DataError(self.place_at(int(quotes[-1])), f"a quote opened here is not closed; {_QUOTE_HELP}")
+        if b"\r" in self.data:
+            text = np.frombuffer(self.data, np.uint8)
+            returns = np.flatnonzero(text == 13)
+            alone = returns[text[returns + 1] != 10]
+            if alone.size and quote is not None:
+                alone = alone[np.searchsorted(np.flatnonzero(text == quote), alone) % 2 == 0]
+            if alone.size:
+                raise DataError(self.place_at(int(alone[0])), "a carriage return without newline; convert line ends")
+
+    def parse(self, types: dict[int, Any]) -> tuple[Any, dict[int, int]]:
+        """Columns by position with the given Arrow types; rows with another number of fields are left out.
+
+        Returns a pyarrow.Table with the positions as names, and record -> number of fields of the rows left out.
+        Raises pyarrow.ArrowInvalid where a value does not fit its type.
+        """
+        ragged: dict[int, int] = {}
+
+        def note(row: Any) -> str:
+            ragged[row.number - 1] = row.actual_columns
+            return "skip"
+
+        data = b"\n" + self.data if self.data.startswith(_BOM) else self.data  # pyarrow would drop these bytes
+        table = pa_csv.read_csv(
+            pa.BufferReader(data),
+            pa_csv.ReadOptions(
+                use_threads=False, block_size=len(data) + 1, column_names=[str(i) for i in range(self.layout.width)]
+            ),
+            pa_csv.ParseOptions(
+                delimiter=self.dialect.delimiter,
+                quote_char=self.dialect.quote or False,
+                newlines_in_values=True,
+                invalid_row_handler=note,
+            ),
+            pa_csv.ConvertOptions(
+                column_types={str(i): t for i, t in types.items()},
+                include_columns=[str(i) for i in types],
+                null_values=_PADDED,
+                true_values=_TRUE,
+                false_values=_FALSE,
+                decimal_point=self.dialect.decimal,
+                strings_can_be_null=False,
+            ),
+        )
+        return table, ragged

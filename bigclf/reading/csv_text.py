@@ -1,0 +1,287 @@
+"""CSV and TSV: text becomes blocks of whole records, and pyarrow converts each block by explicit column types.
+
+Cutting the text here, instead of letting pyarrow stream the file, gives what its streaming reader does not: the line
+of every row, blocks whose border is put where the head ends, memory of one block, and a second and exact look at a
+block that did not convert. pyarrow is given each block as one piece of memory.
+
+The records of the head are kept as text until the head is complete, because only then the kinds of the columns are
+known. After the head every block takes the fast path (`_fast`); one with anything out of the ordinary is read again
+field by field (`csv_exact`), which finds the first fault in the order of rows, or drops the rows at fault.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from bigclf.errors import DataError, UsageError
+from bigclf.reading.csv_exact import BAD_TEXT, exact
+from bigclf.reading.csv_head import determine
+from bigclf.reading.csv_piece import Dialect, Piece
+from bigclf.reading.lines import ByteBlock, ByteStream, blocks
+from bigclf.reading.options import ReadOptions
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Skips, Words
+from bigclf.reading.source import Source, open_bytes
+from bigclf.reading.table import (
+    NUMBER,
+    TRUTH,
+    Kinds,
+    Layout,
+    align,
+    choose,
+    codes,
+    finite,
+    floats,
+    spell,
+    whole,
+    words,
+)
+
+RECORD_LIMIT = 1 << 30  # bytes; pyarrow counts them in 32 bits
+_UNREADABLE = (OSError, EOFError, pa.ArrowException)
+
+
+class CsvReader:
+    """Rows of CSV or TSV files, one file after the other, columns matched by name.
+
+    kinds: the columns, from the model; None in training, then set from the head before the first Raw is given out.
+        While it is given, `Raw.head` is False throughout.
+    notices: what the user should be told once, with a count.
+    grow: called with the bytes wanted before the buffer grows for a long record; may raise.
+    rows: records read so far, those at fault included.
+
+    Iteration raises DataError for a fault (under --on-error skip only where rows cannot be dropped one by one), and
+    gives nothing when there are no rows. The constructor raises UsageError for options that cannot be meant.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        options: ReadOptions,
+        skips: Skips,
+        kinds: Kinds | None = None,
+        notices: Counter[str] | None = None,
+        *,
+        grow: Callable[[int], None] | None = None,
+    ) -> None:
+        self.sources = sources
+        self.options = options
+        self.skips = skips
+        self.kinds = kinds
+        self.notices: Counter[str] = Counter() if notices is None else notices
+        self.rows = 0
+        self._grow = grow
+        self._dialects = [Dialect.of(options, source.format) for source in sources]
+        try:
+            self._codec = codecs.lookup(options.encoding).name
+        except LookupError:
+            raise UsageError(f"--encoding: {options.encoding!r} is not known; for example utf-8 or latin1") from None
+        self._training = kinds is None
+        self._first: Layout | None = None  # of the first file, in training
+        self._bytes = 0  # decompressed, of the files before this one
+        self._truths: set[str] = set()  # columns of numbers that are written as true and false so far
+
+    def __iter__(self) -> Iterator[Raw]:
+        head: list[Piece] = []
+        for at, piece in self._pieces():
+            body: Piece | None = replace(piece, row=self.rows)
+            if self.kinds is None:
+                within, body = self._head_part(cast("Piece", body), at)
+                if within is not None:
+                    head.append(within)
+                    self.rows += len(within.starts)
+                if body is None:
+                    continue
+                self.kinds = determine(head, self.skips.stop)
+                self.rows = 0
+                yield from self._raws(head, True)
+                head = []
+            yield from self._raws([cast("Piece", body)], False)
+        if self.kinds is None and any(len(piece.starts) for piece in head):
+            self.kinds = determine(head, self.skips.stop)
+            self.rows = 0
+            yield from self._raws(head, True)
+
+    def _head_part(self, piece: Piece, at: int) -> tuple[Piece | None, Piece | None]:
+        """What of a piece that begins at byte `at` belongs to the head, and the rest. The first row always does."""
+        if (at >= HEAD_BYTES and self.rows) or self.rows >= HEAD_ROWS:
+            return None, piece
+        piece.check()
+        return piece.split(HEAD_ROWS - self.rows)
+
+    def _pieces(self) -> Iterator[tuple[int, Piece]]:
+        """Byte at which it begins and text, piece after piece, without the headers."""
+        for source, dialect in zip(self.sources, self._dialects, strict=True):
+            stream = open_bytes(source)
+            try:
+                yield from self._file(source, dialect, stream)
+            finally:
+                stream.close()
+
+    def _file(self, source: Source, dialect: Dialect, stream: ByteStream) -> Iterator[tuple[int, Piece]]:
+        stop = max(0, HEAD_BYTES - self._bytes) if self._training else 0
+        layout, line, end = None, 1, 0
+        cut = blocks(self._decoded(stream), self.options.block_size, dialect.quote_byte, stop, self._limit(source))
+        for block in self._guarded(cut, source):
+            piece = Piece(block.buffer[block.start : block.end].tobytes(), source.path, dialect, line)
+            at = block.offset
+            end = at + len(piece.data)
+            line += piece.lines
+            if layout is None:
+                if not len(piece.starts):
+                    continue
+                piece.check()
+                layout = self._layout(piece.split(1)[0], source)
+                if self.options.header:
+                    rest = piece.split(1)[1]
+                    if rest is None:
+                        continue
+                    at += len(piece.data) - len(rest.data)
+                    piece = rest
+            yield self._bytes + at, replace(piece, layout=layout)
+        self._bytes += end
+
+    def _limit(self, source: Source) -> Callable[[int], None]:
+        def grow(wanted: int) -> None:
+            if wanted > RECORD_LIMIT:
+                raise DataError(source.path, f"a record after row {self.rows} is longer than 512 MiB; is a quote open?")
+            if self._grow is not None:
+                self._grow(wanted)
+
+        return grow
+
+    def _decoded(self, stream: ByteStream) -> ByteStream:
+        if self._codec in ("utf-8", "utf-8-sig"):
+            return stream
+        native = stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, mode="r")
+        return cast("ByteStream", pa.transcoding_input_stream(native, self._codec, "utf-8"))
+
+    def _guarded(self, cut: Iterator[ByteBlock], source: Source) -> Iterator[ByteBlock]:
+        """Blocks; what goes wrong in reading them becomes a DataError."""
+        while True:
+            try:
+                block = next(cut, None)
+            except UnicodeError as e:
+                found = f"bytes after row {self.rows} are no text in {self.options.encoding}: {e}"
+                raise DataError(source.path, found) from None
+            except Exception as e:
+                if not isinstance(e, _UNREADABLE) and type(e).__name__ not in ("LZMAError", "error"):
+                    raise  # lzma and zlib have exceptions of their own, and are not imported for their names
+                if source.compression:
+                    raise DataError(
+                        source.path, f"compressed data end too early after row {self.rows}: {_first_line(e)}"
+                    ) from None
+                raise DataError(source.path, f"cannot be read: {_first_line(e)}") from None
+            if block is None:
+                return
+            yield block
+
+    def _layout(self, record: Piece, source: Source) -> Layout:
+        """Where the columns stand in a file that begins with this record."""
+        try:
+            names = record.dialect.fields(record.data.decode().strip("\r\n"))
+        except UnicodeDecodeError:
+            raise DataError(record.place(0), BAD_TEXT) from None
+        if self.options.header:
+            self._doubt(names, record, source)
+        else:
+            names = [str(i + 1) for i in range(len(names))]
+        if self.kinds is not None:
+            return align(names, self.kinds, self.options, source.path, self.notices)
+        if self._first is None:
+            self._first = choose(names, self.options, source.path, self.notices)
+            return self._first
+        return align(
+            names, self._first.kinds(["number"] * len(self._first.features)), self.options, source.path, self.notices
+        )
+
+    def _doubt(self, names: list[str], record: Piece, source: Source) -> None:
+        if self.options.delimiter is None and len(names) == 1:
+            for other, option in ((";", "--delimiter ';'"), ("\t", "--format tsv"), (",", "--format csv")):
+                if other in names[0] and other != record.dialect.delimiter:
+                    found = f"the header has no {record.dialect.delimiter!r} and has {other!r}; try {option}"
+                    raise DataError(source.path, found)
+        if all(NUMBER.fullmatch(name) for name in names) and len(names) > 1:
+            self.notices["all names in the header are numbers; is --no-header meant?"] += 1
+
+    def _raws(self, pieces: list[Piece], head: bool) -> Iterator[Raw]:
+        for piece in pieces:
+            kinds = dict(cast("Kinds", self.kinds).columns)
+            if not head:
+                piece.check()
+            fast = self._fast(piece, kinds)
+            if fast is not None:
+                data, label, total = fast
+                row = np.arange(piece.row, piece.row + total)
+                self.rows += total
+            else:
+                result = exact(piece, kinds, self.options.need_label)
+                data, label, row = result.data, result.label, piece.row + result.record
+                self.rows += result.total
+                for name, only in result.truths.items():
+                    (self._truths.add if only else self._truths.discard)(name)
+                for fault in result.faults:
+                    self.skips.fault(fault)
+            if len(row):
+                yield Raw(row, data, label, partial(_where, piece, row), head)
+
+    def _fast(self, piece: Piece, kinds: dict[str, str]) -> tuple[dict[str, Column], Words | None, int] | None:
+        """Columns, label and number of rows by pyarrow's conversion; None where a closer look is due."""
+        if b"\0" in piece.data:
+            return None
+        layout = piece.layout
+        types: dict[int, Any] = {} if layout.label is None else {layout.label: _WORDS}
+        for name, at in layout.features:
+            types[at] = _WORDS if kinds[name] == "words" else pa.bool_() if name in self._truths else pa.float64()
+        try:
+            table, uneven = piece.parse(types or {0: pa.large_binary()})
+        except pa.ArrowInvalid:
+            return None
+        if uneven:
+            return None
+        data: dict[str, Column] = {}
+        for name, at in layout.features:
+            column = whole(table[str(at)])
+            if kinds[name] == "words":
+                data[name] = found = self._words(column, piece.dialect)
+                if name not in layout.forced and any(_numeric(word) for word in found.names):
+                    return None
+            else:
+                data[name] = values = floats(column)
+                if not (finite(values) if not column.null_count else _regular(values, column.null_count)):
+                    return None
+        label = None if layout.label is None else self._words(whole(table[str(layout.label)]), piece.dialect)
+        if label is not None and self.options.need_label and label.code.size and label.code.min() < 0:
+            return None
+        return data, label, table.num_rows
+
+    @staticmethod
+    def _words(column: Any, dialect: Dialect) -> Words:
+        return words(codes(column), [spell(t, dialect.decimal) for t in column.dictionary.to_pylist()])
+
+
+_WORDS = pa.dictionary(pa.int32(), pa.string())
+
+
+def _numeric(word: str) -> bool:
+    return word in TRUTH or NUMBER.fullmatch(word) is not None
+
+
+def _regular(values: Any, missing: int) -> bool:
+    """Whether NaN stands for missing fields only, and nothing is infinite."""
+    return int(np.isnan(values).sum()) == missing and not np.isinf(values).any()
+
+
+def _where(piece: Piece, row: Any, i: int) -> str:
+    return piece.place(int(row[i]) - piece.row)
+
+
+def _first_line(e: BaseException) -> str:
+    return (str(e) or type(e).__name__).splitlines()[0]

@@ -1,0 +1,203 @@
+"""Raw rows become blocks: labels to class codes, values to numbers, the bias in front.
+
+A block is cut at the row where a column or a class is born, so that what a learner sees depends on the rows alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf.block import Csr
+from bigclf.core import Block
+from bigclf.errors import DataError
+from bigclf.reading.encode_kernel import (
+    BIG,
+    DONE,
+    as_own,
+    fill_csr,
+    fill_dense,
+    finish_dense,
+    merge_columns,
+    unit_rows,
+    unit_rows_csr,
+)
+from bigclf.reading.expand import Expander, hash_table
+from bigclf.reading.raw import Raw, Skips, Sparse, Words
+from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
+
+CELLS = 1 << 18  # of a dense block: what a core's cache holds
+
+
+class Encoder:
+    """Encodes a stream of raw rows by a schema, which grows with it unless `frozen` (predict, evaluate)."""
+
+    def __init__(self, schema: Schema, skips: Skips, frozen: bool = False, capacity: int = 0) -> None:
+        self.schema = schema
+        self.skips = skips
+        self.frozen = frozen
+        self.used = schema.used  # columns met
+        self.cols = max(capacity, schema.used)  # columns of the blocks; an eighth in reserve after growing
+        self.classes = list(schema.classes)
+        self.known = {name: k for k, name in enumerate(self.classes)}
+        self.by_row = split_scale(schema.scale)[1]
+        self.expander = Expander(schema.features, schema.used, schema.bias)
+        self.missing = 0
+        self.left_out: int = 0  # entries in columns that the model does not have
+        self._stretch()
+
+    def grown(self) -> Schema:
+        """The schema with all columns and classes met so far."""
+        return self.schema.widened(self.used, tuple(self.classes))
+
+    @property
+    def unseen(self) -> Counter[str]:
+        """Rows with a category that training did not have, by column."""
+        return self.expander.unseen
+
+    def blocks(self, raw: Raw) -> Iterator[Block]:
+        """Blocks of the rows, in order; read `classes` and the block's columns when it is given out."""
+        if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
+            raw = self._without_gaps(raw)
+        n = len(raw.row)
+        sparse = self._as_sparse(raw)
+        start = 0
+        while start < n:
+            y, end = self._codes(raw, start, n)
+            while start < end:
+                if sparse is None:
+                    size = max(1, CELLS // self.cols)
+                    X: Any = self._dense_table(raw, start, min(end, start + size))
+                elif self.schema.layout == "dense":
+                    X = self._dense_sparse(raw, sparse, start, min(end, start + max(1, CELLS // self.cols)))
+                else:
+                    X = self._csr(raw, sparse, start, end)
+                rows = len(X) if isinstance(X, np.ndarray) else len(X.indptr) - 1
+                if not rows:
+                    continue  # a column was born in the very first row
+                if self.by_row:
+                    unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
+                yield Block(raw.row[start : start + rows], X, y[: rows] if y is not None else self._unlabelled(rows))
+                y = y[rows:] if y is not None else None
+                start += rows
+        if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve
+            self.used = max(self.used, int(sparse.column.max(initial=0)) + 1)
+
+    def _unlabelled(self, n: int) -> NDArray[np.int32]:
+        return np.full(n, -1, np.int32)
+
+    def _codes(self, raw: Raw, start: int, end: int) -> tuple[NDArray[np.int32] | None, int]:
+        """Class codes of the rows from `start` up to where the next class is born, which is then known."""
+        if raw.label is None:
+            return None, end
+        table = np.array([self.known.get(name, -2) for name in raw.label.names] + [-1], np.int32)
+        y = table[raw.label.code[start:end]]
+        new = np.flatnonzero(y == -2)
+        if not new.size:
+            return y, end
+        if new[0] > 0:
+            return y[: new[0]], start + int(new[0])
+        name = raw.label.names[raw.label.code[start]]
+        if len(self.classes) >= MAX_CLASSES:
+            raise DataError(
+                raw.where(start),
+                f"class '{name}' is one more than {MAX_CLASSES}: this looks like regression; choose another --label",
+            )
+        self.known[name] = len(self.classes)
+        self.classes.append(name)
+        return self._codes(raw, start, end)
+
+    def _as_sparse(self, raw: Raw) -> Sparse | None:
+        """Sparse rows of a block that has them, or that --hash-bits makes of a table."""
+        if isinstance(raw.data, Sparse):
+            return raw.data
+        if not self.schema.hash_bits:
+            return None
+        rows, missing = hash_table(self.schema.features, raw.data, self.schema.hash_bits)
+        self.missing += missing
+        stay = merge_columns(rows.indptr, rows.column, rows.value, np.full(self.cols, -1, np.int64))
+        return Sparse(rows.indptr, rows.column[:stay], rows.value[:stay])
+
+    def _dense_table(self, raw: Raw, start: int, end: int) -> NDArray[Any]:
+        assert isinstance(raw.data, dict)
+        F = self.expander.rows(raw.data, start, end)
+        X = np.empty(F.shape, self.schema.dtype)
+        missing, big = finish_dense(F, X, self._fill, self._reference, self._offset, self._factor)
+        self.missing += missing + self.expander.absent
+        self.expander.absent = 0
+        if big:
+            i, j = np.argwhere(np.abs(np.nan_to_num(F)) > np.finfo(self.schema.dtype).max)[0]
+            self._too_big(raw, start + int(i), int(j))
+        return X
+
+    def _dense_sparse(self, raw: Raw, part: Sparse, start: int, end: int) -> NDArray[Any]:
+        X = np.empty((end - start, self.cols), self.schema.dtype)
+        why, rows, column, left_out = fill_dense(
+            part.indptr, part.column, part.value, start, X,
+            self._base, self._reference, self._offset, self._factor, self.frozen,
+        )  # fmt: skip
+        self._ended(raw, why, start + rows, column, left_out)
+        return X[:rows]
+
+    def _csr(self, raw: Raw, part: Sparse, start: int, end: int) -> Csr:
+        entries = int(part.indptr[end] - part.indptr[start]) + (end - start)
+        indptr, indices = np.empty(end - start + 1, np.int64), np.empty(entries, np.int32)
+        data = np.empty(entries, self.schema.dtype)
+        cols = self.cols
+        why, rows, column, left_out = fill_csr(
+            part.indptr, part.column, part.value, start, indptr, indices, data,
+            float(self.schema.bias), self._factor, self.frozen,
+        )  # fmt: skip
+        self._ended(raw, why, start + rows, column, left_out)
+        entries = int(indptr[rows]) if rows else 0
+        return Csr(data[:entries], indices[:entries], indptr[: rows + 1], cols)
+
+    def _ended(self, raw: Raw, why: int, row: int, column: int, left_out: int) -> None:
+        self.left_out += left_out
+        if why == BIG:
+            self._too_big(raw, row, column)
+        if why != DONE:
+            self.used = column + 1
+            self.cols = max(self.used, self.cols + self.cols // 8)
+            self._stretch()
+
+    def _too_big(self, raw: Raw, row: int, column: int) -> None:
+        name = self.schema.columns_named()[column] if column < self.schema.used else str(column - 1)
+        raise DataError(
+            raw.where(row), f"column '{name}': a value does not fit {self.schema.dtype}; use --dtype float64"
+        )
+
+    def _without_gaps(self, raw: Raw) -> Raw:
+        """Rows without missing values; the others are faults."""
+        assert isinstance(raw.data, dict)
+        bad = []
+        for i, name in self.expander.incomplete(raw.data, 0, len(raw.row)):
+            fault = DataError(raw.where(i), f"column '{name}': value is missing; --missing mean or zero would fill it")
+            if self.schema.missing == "error":
+                raise fault
+            self.skips.drop(fault)
+            bad.append(i)
+        if not bad:
+            return raw
+        keep = np.delete(np.arange(len(raw.row)), bad)
+
+        def part(column: Any) -> Any:
+            return Words(column.code[keep], column.names) if isinstance(column, Words) else column[keep]
+
+        data = {name: part(column) for name, column in raw.data.items()}
+        label = part(raw.label) if raw.label is not None else None
+        return raw._replace(row=raw.row[keep], data=data, label=label, where=lambda i: raw.where(int(keep[i])))
+
+    def _stretch(self) -> None:
+        """Bring the schema's arrays to the columns of the blocks."""
+        wide = self.schema.widened(self.cols, self.schema.classes)
+        self._reference, self._offset = as_own(wide.reference), as_own(wide.offset)
+        self._factor, self._fill = as_own(wide.factor), as_own(wide.fill)
+        base = np.zeros(self.cols, self.schema.dtype)
+        base[:] = -self._reference
+        self._base = as_own(((base.astype(float) - self._offset) * self._factor).astype(self.schema.dtype))
+        self._base[0] = float(self.schema.bias)

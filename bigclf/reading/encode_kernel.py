@@ -1,0 +1,203 @@
+"""Loops of the encoder: statistics of the head, and raw rows to rows of a block.
+
+Every value goes the same way whatever it was read from: shifted by the reference in float64, rounded to the block's
+type, then scaled in float64 and rounded again. So dense and sparse rows, and all formats, give the same block.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bigclf.core import Array
+from bigclf.jit import exact_helper, exact_kernel, kernel
+
+DONE, GROW, BIG = 0, 1, 2  # why a loop ended: all rows; a column beyond the block; a value beyond its type
+
+
+@exact_kernel
+def moments(F: Array, seen: Array, mean: Array, m2: Array, lo: Array, hi: Array) -> None:
+    """Add rows F (n, cols) float64 to running statistics by column (Welford 1962), row by row; NaN is left out."""
+    for i in range(F.shape[0]):
+        for j in range(F.shape[1]):
+            x = F[i, j]
+            if not np.isnan(x):
+                seen[j] += 1.0
+                d = x - mean[j]
+                mean[j] += d / seen[j]
+                m2[j] += d * (x - mean[j])
+                lo[j] = min(lo[j], x)
+                hi[j] = max(hi[j], x)
+
+
+@exact_kernel
+def moments_sparse(column: Array, value: Array, seen: Array, mean: Array, m2: Array, lo: Array, hi: Array) -> None:
+    """As `moments`, over the entries that are there."""
+    for k in range(column.size):
+        j = column[k]
+        x = value[k]
+        seen[j] += 1.0
+        d = x - mean[j]
+        mean[j] += d / seen[j]
+        m2[j] += d * (x - mean[j])
+        lo[j] = min(lo[j], x)
+        hi[j] = max(hi[j], x)
+
+
+@exact_kernel
+def scatter(indptr: Array, column: Array, value: Array, F: Array) -> None:
+    """Sparse rows into zeroed dense ones."""
+    for i in range(F.shape[0]):
+        for k in range(indptr[i], indptr[i + 1]):
+            F[i, column[k]] = value[k]
+
+
+@exact_kernel
+def finish_dense(F: Array, X: Array, fill: Array, reference: Array, offset: Array, factor: Array) -> tuple[int, int]:
+    """Rows as read F (n, cols) to rows of a block X. Returns the number of missing values and of values too big."""
+    missing = 0
+    big = 0
+    for i in range(F.shape[0]):
+        for j in range(F.shape[1]):
+            x = F[i, j]
+            if np.isnan(x):
+                missing += 1
+                x = fill[j]
+            X[i, j] = x - reference[j]
+            v = np.float64(X[i, j])
+            if np.isinf(v):
+                big += 1
+            X[i, j] = (v - offset[j]) * factor[j]
+    return missing, big
+
+
+@exact_kernel
+def fill_dense(
+    indptr: Array,
+    column: Array,
+    value: Array,
+    start: int,
+    X: Array,
+    base: Array,
+    reference: Array,
+    offset: Array,
+    factor: Array,
+    frozen: bool,
+) -> tuple[int, int, int, int]:
+    """Sparse rows from `start` on into dense rows X; `base` is what an absent entry becomes.
+
+    Returns (why it ended, rows written, column at fault, entries left out because the model has no such column).
+    """
+    left_out = 0
+    for i in range(X.shape[0]):
+        X[i] = base
+        for k in range(indptr[start + i], indptr[start + i + 1]):
+            j = column[k]
+            if j >= X.shape[1]:
+                if not frozen:
+                    return GROW, i, j, left_out
+                left_out += 1
+                continue
+            X[i, j] = value[k] - reference[j]
+            v = np.float64(X[i, j])
+            if np.isinf(v):
+                return BIG, i, j, left_out
+            X[i, j] = (v - offset[j]) * factor[j]
+    return DONE, X.shape[0], -1, left_out
+
+
+@exact_kernel
+def fill_csr(
+    indptr: Array,
+    column: Array,
+    value: Array,
+    start: int,
+    out_ptr: Array,
+    indices: Array,
+    data: Array,
+    bias: float,
+    factor: Array,
+    frozen: bool,
+) -> tuple[int, int, int, int]:
+    """Sparse rows from `start` on into CSR rows that begin with the bias; returns as `fill_dense`."""
+    left_out = 0
+    z = 0
+    out_ptr[0] = 0
+    n = out_ptr.size - 1
+    for i in range(n):
+        if bias != 0.0:
+            indices[z] = 0
+            data[z] = bias
+            z += 1
+        for k in range(indptr[start + i], indptr[start + i + 1]):
+            j = column[k]
+            if j >= factor.size:
+                if not frozen:
+                    return GROW, i, j, left_out
+                left_out += 1
+                continue
+            data[z] = value[k]
+            v = np.float64(data[z])
+            if np.isinf(v):
+                return BIG, i, j, left_out
+            indices[z] = j
+            data[z] = v * factor[j]
+            z += 1
+        out_ptr[i + 1] = z
+    return DONE, n, -1, left_out
+
+
+@exact_kernel
+def merge_columns(indptr: Array, column: Array, value: Array, last: Array) -> int:
+    """Sum the entries of a row that share a column, in place; `last` (cols,) is -1. Returns the entries that stay."""
+    z = 0
+    for i in range(indptr.size - 1):
+        start = z
+        begin = indptr[i]
+        indptr[i] = start
+        for k in range(begin, indptr[i + 1]):
+            j = column[k]
+            if last[j] >= start:
+                value[last[j]] += value[k]
+            else:
+                last[j] = z
+                column[z] = j
+                value[z] = value[k]
+                z += 1
+    indptr[-1] = z
+    return z
+
+
+@exact_helper
+def _inverse_length(sq: float) -> float:
+    return 1.0 / np.sqrt(sq) if sq > 0.0 else 1.0
+
+
+@kernel
+def unit_rows(X: Array) -> None:
+    """Bring every dense row to Euclidean length one, in place; rows of zeros stay."""
+    for i in range(X.shape[0]):
+        sq = 0.0
+        for j in range(X.shape[1]):
+            sq += np.float64(X[i, j]) * np.float64(X[i, j])
+        r = _inverse_length(sq)
+        for j in range(X.shape[1]):
+            X[i, j] = np.float64(X[i, j]) * r
+
+
+@kernel
+def unit_rows_csr(indptr: Array, data: Array) -> None:
+    """Bring every CSR row to Euclidean length one, in place."""
+    for i in range(indptr.size - 1):
+        sq = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            sq += np.float64(data[k]) * np.float64(data[k])
+        r = _inverse_length(sq)
+        for k in range(indptr[i], indptr[i + 1]):
+            data[k] = np.float64(data[k]) * r
+
+
+def as_own(a: Any) -> Array:
+    """A writable array in C order: read-only views would compile every loop once more."""
+    return np.require(a, requirements=("C", "W"))

@@ -1,0 +1,249 @@
+"""The head: the first rows of the stream. It fixes the schema, and is then learned from like any other rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf.errors import DataError
+from bigclf.reading.labels import sort_key
+from bigclf.reading.raw import Raw, Sparse, Words
+from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
+
+DENSE_COLUMNS = 4096  # LIBSVM rows are laid out densely up to here, when the head fills half their cells
+MAX_CATEGORIES = 1000  # distinct words of one column
+ILL = 1000.0  # |mean| over spread above which float32 would lose the spread
+CHUNK = 1024
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user or the algorithm asks of the schema."""
+
+    scale: str = "none"
+    solve_scaling: bool = False  # the learner scales when solving, so columns need only be centred
+    missing: str = "mean"
+    dtype: str = "float32"
+    bias: bool = True
+    hash_bits: int = 0
+    classes: tuple[str, ...] = ()
+    positive: str | None = None
+
+
+def collect(rows: Iterator[Raw]) -> tuple[list[Raw], Iterator[Raw]]:
+    """The head's rows, and the rest of the stream."""
+    head: list[Raw] = []
+    for raw in rows:
+        if not raw.head:
+            return head, _chain(raw, rows)
+        head.append(raw)
+    return head, iter(())
+
+
+def _chain(first: Raw, rest: Iterator[Raw]) -> Iterator[Raw]:
+    yield first
+    yield from rest
+
+
+class Moments:
+    """Running statistics by column."""
+
+    def __init__(self, cols: int) -> None:
+        self.seen, self.mean, self.m2 = np.zeros(cols), np.zeros(cols), np.zeros(cols)
+        self.lo, self.hi = np.full(cols, np.inf), np.full(cols, -np.inf)
+
+    def dense(self, F: NDArray[np.float64]) -> None:
+        """Add rows (n, cols); NaN is left out."""
+        from bigclf.reading.encode_kernel import moments
+
+        moments(F, self.seen, self.mean, self.m2, self.lo, self.hi)
+
+    def sparse(self, part: Sparse) -> None:
+        """Add the entries of sparse rows."""
+        from bigclf.reading.encode_kernel import moments_sparse
+
+        moments_sparse(part.column, part.value, self.seen, self.mean, self.m2, self.lo, self.hi)
+
+    def zeros(self, rows: int) -> None:
+        """Count the entries that sparse rows left out, as zeros."""
+        absent = rows - self.seen
+        self.m2 += self.mean**2 * self.seen * absent / max(rows, 1)
+        self.mean *= self.seen / max(rows, 1)
+        self.lo[absent > 0] = np.minimum(self.lo[absent > 0], 0.0)
+        self.hi[absent > 0] = np.maximum(self.hi[absent > 0], 0.0)
+        self.seen[:] = rows
+
+    def tidy(self) -> None:
+        """Columns never seen count as zero."""
+        self.lo[~np.isfinite(self.lo)] = 0.0
+        self.hi[~np.isfinite(self.hi)] = 0.0
+
+    def spread(self) -> NDArray[np.float64]:
+        """Standard deviations (population); exactly 0 where all values are equal."""
+        return np.where(self.hi > self.lo, np.sqrt(self.m2 / np.maximum(self.seen, 1.0)), 0.0)
+
+
+def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Counter[str]) -> Schema:
+    """The schema of a stream that begins with these rows. Raises DataError for what cannot be learned from."""
+    columns, by_row = split_scale(wishes.scale)
+    classes = _classes(head, wishes)
+    sparse = isinstance(head[0].data, Sparse)
+    features: tuple[Feature, ...] = ()
+    if not sparse:
+        features, used = _features(head, wishes.hash_bits)
+    elif wishes.hash_bits:
+        used = 1 + (1 << wishes.hash_bits)
+    else:
+        used = 1 + max((int(r.data.column.max(initial=0)) for r in head if isinstance(r.data, Sparse)), default=0)
+    stats = Moments(used)
+    dense = _measure(head, features, stats, wishes)
+    if not dense and columns in ("minmax", "std"):
+        notices[f"sparse rows: --scale {columns} acts as maxabs, which leaves zeros alone"] += 1
+        columns = "maxabs"
+    solve = wishes.solve_scaling and not by_row
+    spread, mean = stats.spread(), stats.mean
+    ill = np.abs(mean) > ILL * np.where(spread > 0.0, spread, np.inf)
+    ill[0] = False
+    reference = np.zeros(used)
+    dtype = wishes.dtype
+    if dense:
+        centre = np.ones(used, bool) if solve and columns in ("minmax", "std") else ill
+        centre[0] = False
+        reference[centre] = _grid(mean, spread)[centre]
+    elif ill.any() and dtype == "float32":
+        notices["sparse columns far from zero for their spread: rows are kept in float64"] += 1
+        dtype = "float64"
+    offset, factor = (np.zeros(used), np.ones(used)) if solve else _scaling(columns, stats, reference)
+    return Schema(
+        "sparse" if sparse else "table",
+        "dense" if dense else "csr",
+        dtype,
+        wishes.bias,
+        wishes.hash_bits,
+        wishes.missing,
+        wishes.scale,
+        columns if solve else "none",
+        features,
+        label,
+        classes,
+        wishes.positive,
+        used,
+        reference,
+        offset,
+        factor,
+        np.where(stats.seen > 0, mean, 0.0) if wishes.missing == "mean" else np.zeros(used),
+    )
+
+
+def _grid(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means rounded to a power of two near the spread: close enough to centre, and whole numbers stay exact."""
+    step = np.exp2(np.ceil(np.log2(np.where(spread > 0.0, spread, 1.0))))
+    return np.where(spread > 0.0, np.round(mean / step) * step, mean)
+
+
+def _scaling(
+    columns: str, stats: Moments, reference: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Offset and factor by column. Columns constant in the head keep factor 1."""
+    offset, factor = np.zeros(len(reference)), np.ones(len(reference))
+    if columns == "minmax":
+        offset, width = stats.lo - reference, stats.hi - stats.lo
+    elif columns == "std":
+        offset, width = stats.mean - reference, stats.spread()
+    elif columns == "maxabs":
+        width = np.maximum(np.abs(stats.lo - reference), np.abs(stats.hi - reference))
+    else:
+        return offset, factor
+    np.divide(1.0, width, out=factor, where=width > 0.0)
+    offset[0], factor[0] = 0.0, 1.0
+    return offset, factor
+
+
+def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
+    """Class names of the head in order, declared ones included."""
+    names: set[str] = set(wishes.classes)
+    for raw in head:
+        if raw.label is not None:
+            names.update(raw.label.names[k] for k in np.unique(raw.label.code) if k >= 0)
+    if len(names) > MAX_CLASSES:
+        raise DataError(
+            head[0].where(0).rsplit(":", 1)[0],
+            f"more than {MAX_CLASSES} classes in the first rows: this looks like regression; choose another --label",
+        )
+    return tuple(sorted(names, key=sort_key))
+
+
+def _features(head: list[Raw], hash_bits: int) -> tuple[tuple[Feature, ...], int]:
+    """Columns of a table in their order, and how many columns the block has."""
+    assert isinstance(head[0].data, dict)
+    features, column = [], 2  # as in LIBSVM, index 1 is column 2: then formats agree
+    for name, first in head[0].data.items():
+        if not isinstance(first, Words):
+            features.append(Feature(name, "number", column))
+            column += 1
+            continue
+        words: set[str] = set()
+        for raw in head:
+            part = raw.data[name]  # type: ignore[call-overload]
+            words.update(part.names[k] for k in np.unique(part.code) if k >= 0)
+        if hash_bits:
+            features.append(Feature(name, "words", column))
+            continue
+        if len(words) > MAX_CATEGORIES:
+            raise DataError(
+                head[0].where(0).rsplit(":", 1)[0],
+                f"column '{name}' has {len(words)} different words in the first rows; --ignore it or try --hash-bits 18",
+            )
+        features.append(Feature(name, "words", column, tuple(sorted(words, key=sort_key))))
+        column += len(words)
+    return tuple(features), (1 + (1 << hash_bits)) if hash_bits else column
+
+
+def _measure(head: list[Raw], features: tuple[Feature, ...], stats: Moments, wishes: Wishes) -> bool:
+    """Fill the statistics; says whether blocks shall be dense."""
+    rows = sum(len(r.row) for r in head)
+    if isinstance(head[0].data, dict) and not wishes.hash_bits:
+        from bigclf.reading.expand import Expander
+
+        expander = Expander(features, len(stats.seen), wishes.bias)
+        for raw in head:
+            for a in range(0, len(raw.row), CHUNK):
+                stats.dense(expander.rows(raw.data, a, min(a + CHUNK, len(raw.row))))  # type: ignore[arg-type]
+        stats.tidy()
+        return True
+    parts = list(_sparse(head, features, wishes.hash_bits))
+    filled = np.zeros(len(stats.seen), bool)
+    for part in parts:
+        filled[part.column] = True
+    columns = int(filled.sum())
+    entries = sum(len(p.column) for p in parts)
+    if not wishes.hash_bits and 2 * entries >= rows * columns and len(stats.seen) <= DENSE_COLUMNS:
+        from bigclf.reading.encode_kernel import scatter
+
+        for part in parts:
+            n = len(part.indptr) - 1
+            for a in range(0, n, CHUNK):
+                F = np.zeros((min(CHUNK, n - a), len(stats.seen)))
+                scatter(part.indptr[a:], part.column, part.value, F)
+                stats.dense(F)
+        stats.tidy()
+        return True
+    for part in parts:
+        stats.sparse(part)
+    stats.zeros(rows)
+    stats.tidy()
+    return False
+
+
+def _sparse(head: Iterable[Raw], features: tuple[Feature, ...], bits: int) -> Iterator[Sparse]:
+    for raw in head:
+        if isinstance(raw.data, Sparse):
+            yield raw.data
+        else:
+            from bigclf.reading.expand import hash_table
+
+            yield hash_table(features, raw.data, bits)[0]

@@ -1,0 +1,222 @@
+"""Parquet: some rows at a time, columns by name.
+
+`ParquetFile.iter_batches` with a read buffer decodes page by page, so that memory holds neither a row group nor the
+file; the dataset scanner, which would also take many files, reads ahead without a bound.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from bigclf.errors import DataError
+from bigclf.reading.labels import number_name
+from bigclf.reading.options import ReadOptions
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Skips, Words
+from bigclf.reading.source import Source
+from bigclf.reading.table import Kinds, Layout, align, choose, codes, finite, floats, show, spell, words
+
+MOST_ROWS = 65_536  # of one batch
+READ_BUFFER = 1 << 16  # bytes for each column
+_UNREADABLE = (OSError, EOFError, pa.ArrowException)
+
+
+class ParquetReader:
+    """Rows of Parquet files, one file after the other, columns matched by name.
+
+    kinds: the columns, from the model; None in training, then set by the first file's types before the first Raw is
+        given out. While it is given, `Raw.head` is False throughout.
+    notices: what the user should be told once, with a count.
+    rows: rows read so far, those at fault included.
+
+    Places are `path: row group G, row R`, both counted from 1, R within the file. Iteration raises DataError for a
+    fault, and gives nothing when there are no rows.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        options: ReadOptions,
+        skips: Skips,
+        kinds: Kinds | None = None,
+        notices: Counter[str] | None = None,
+    ) -> None:
+        self.sources = sources
+        self.options = options
+        self.skips = skips
+        self.kinds = kinds
+        self.notices: Counter[str] = Counter() if notices is None else notices
+        self.rows = 0
+        self._head = 0 if kinds is not None else HEAD_ROWS  # rows
+
+    def __iter__(self) -> Iterator[Raw]:
+        for source in self.sources:
+            try:
+                with pq.ParquetFile(source.path, pre_buffer=False, buffer_size=READ_BUFFER) as file:
+                    yield from self._file(file, source.path)
+            except UnicodeDecodeError:
+                raise DataError(source.path, f"text in the rows after row {self.rows} is not UTF-8") from None
+            except _UNREADABLE as e:
+                what = (str(e) or type(e).__name__).splitlines()[0]
+                raise DataError(source.path, f"is not a readable Parquet file: {what}") from None
+
+    def _file(self, file: Any, path: str) -> Iterator[Raw]:
+        schema = file.schema_arrow
+        layout = self._layout(schema, path)
+        size = _row_bytes(file.metadata, layout)
+        if self.rows == 0 and self._head:
+            self._head = min(HEAD_ROWS, max(1, HEAD_BYTES // size))
+        names = [name for name, _ in layout.features]
+        if layout.label is not None:
+            names.append(cast("str", layout.label_name))
+        rows = min(MOST_ROWS, max(1, self.options.block_size // size))
+        groups = np.cumsum([file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)])
+        at = 0
+        for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
+            inside = min(max(self._head - self.rows, 0), batch.num_rows)
+            for part, head in ((batch.slice(0, inside), True), (batch.slice(inside), False)):
+                if part.num_rows:
+                    yield from self._raw(part, layout, partial(_place, path, groups, at), head)
+                    at += part.num_rows
+
+    def _layout(self, schema: Any, path: str) -> Layout:
+        """Where the columns stand in a file; sets `kinds` by the first one."""
+        training = self.kinds is None
+        if training:
+            layout = choose(schema.names, self.options, path, self.notices)
+        else:
+            layout = align(schema.names, cast("Kinds", self.kinds), self.options, path, self.notices)
+        used = [
+            *layout.features,
+            *([(cast("str", layout.label_name), layout.label)] if layout.label is not None else []),
+        ]
+        types = {name: schema.types[at] for name, at in used}
+        for name, type in types.items():
+            if schema.names.count(name) > 1:
+                raise DataError(path, f"column {name!r} appears twice")
+            if _kind(type) is None:
+                raise DataError(path, f"column {name!r} is {_called(type)}; name it in --ignore")
+        if training:
+            kinds = [
+                "words" if name in layout.forced else cast("str", _kind(types[name])) for name, _ in layout.features
+            ]
+            self.kinds = layout.kinds(kinds)
+        for name, kind in cast("Kinds", self.kinds).columns:
+            found = _kind(types[name])
+            if found != kind and name not in layout.forced and not pa.types.is_null(types[name]):
+                raise DataError(path, f"column {name!r} holds {_PLURAL[found]} here and {_PLURAL[kind]} before")
+        return layout
+
+    def _raw(self, batch: Any, layout: Layout, place: Callable[[int], str], head: bool) -> Iterator[Raw]:
+        wrong: dict[int, str] = {}
+        data: dict[str, Column] = {}
+        for name, kind in cast("Kinds", self.kinds).columns:
+            column = batch.column(name)
+            if kind == "words":
+                data[name] = _words(column, f"column {name!r}", wrong)
+                continue
+            values = floats(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
+            data[name] = values
+            if not finite(values):
+                for at in np.flatnonzero(np.isinf(values)).tolist():
+                    wrong.setdefault(at, f"column {name!r}: value {values[at]} is not finite")
+        label = None
+        if layout.label is not None:
+            label = _words(batch.column(cast("str", layout.label_name)), "label", wrong)
+            if self.options.need_label:
+                for at in np.flatnonzero(label.code < 0).tolist():
+                    wrong.setdefault(at, "label is missing")
+        row = np.arange(self.rows, self.rows + batch.num_rows)
+        start = self.rows
+        self.rows += batch.num_rows
+        if wrong:
+            for at in sorted(wrong):
+                self.skips.fault(DataError(place(at), wrong[at]))
+            good = np.delete(np.arange(batch.num_rows), list(wrong))
+            row, label = row[good], None if label is None else words(label.code[good], label.names)
+            data = {n: words(c.code[good], c.names) if isinstance(c, Words) else c[good] for n, c in data.items()}
+        if len(row):
+            yield Raw(row, data, label, lambda i: place(int(row[i]) - start), head)
+
+
+_PLURAL = {"number": "numbers", "words": "words", None: "neither numbers nor words"}
+
+
+def _kind(type: Any) -> str | None:
+    """What a column of this Arrow type holds: number, words, or nothing that can be a feature."""
+    t = pa.types
+    if t.is_dictionary(type):
+        return None if t.is_dictionary(type.value_type) else _kind(type.value_type)
+    if t.is_integer(type) or t.is_floating(type) or t.is_decimal(type) or t.is_boolean(type) or t.is_null(type):
+        return "number"
+    if t.is_string(type) or t.is_large_string(type) or t.is_string_view(type):
+        return "words"
+    return None
+
+
+def _called(type: Any) -> str:
+    """The type in words.
+
+    >>> _called(pa.list_(pa.int8())), _called(pa.timestamp("ms")), _called(pa.binary())
+    ('a list', 'a timestamp', 'binary')
+    """
+    for name in ("list", "struct", "map", "union", "timestamp", "duration", "interval", "date", "time"):
+        if re.sub("^(large|fixed_size|dense|sparse)_", "", str(type)).startswith(name):
+            return f"an {name}" if name == "interval" else f"a {name}"
+    return str(type)
+
+
+def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:
+    """A column of any usable type as words; rows whose text holds a NUL are noted in `wrong`."""
+    t = pa.types
+    if t.is_null(column.type):
+        return Words(np.full(len(column), -1, np.int32), [])
+    if t.is_decimal(column.type) or t.is_string_view(column.type):
+        column = column.cast(pa.string())
+    elif t.is_float16(column.type):
+        column = column.cast(pa.float64())
+    encoded = column if t.is_dictionary(column.type) else column.dictionary_encode()
+    code, names = codes(encoded), encoded.dictionary
+    if len(names) > len(code):  # a dictionary of the whole row group: look at the used part only
+        used, back = np.unique(np.append(code, -1), return_inverse=True)
+        code, names = (back[:-1] - 1).astype(np.int32), names.take(pa.array(used[1:]))
+    found = words(code, [_name(value) for value in names.to_pylist()])
+    for at, name in enumerate(found.names):
+        if "\0" in name:
+            for row in np.flatnonzero(found.code == at).tolist():
+                wrong.setdefault(row, f"{what}: a NUL in {show(name)}")
+    return found
+
+
+def _name(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return None if math.isnan(value) else number_name(value)
+    return None if value is None else spell(str(value))
+
+
+def _row_bytes(metadata: Any, layout: Layout) -> int:
+    """Bytes of a decoded row, estimated from the first row group: at least 8 for each column."""
+    names = {name for name, _ in layout.features} | {layout.label_name}
+    for g in range(metadata.num_row_groups):
+        group = metadata.row_group(g)
+        if group.num_rows:
+            columns = [c for c in map(group.column, range(group.num_columns)) if c.path_in_schema in names]
+            return max(1, sum(max(8, int(c.total_uncompressed_size) // int(group.num_rows)) for c in columns))
+    return 8 * max(1, len(names))
+
+
+def _place(path: str, groups: NDArray[np.int64], first: int, i: int) -> str:
+    """groups: (g,) rows up to the end of each row group; first: row of the file that is row 0 of the batch."""
+    row = first + i
+    return f"{path}: row group {int(np.searchsorted(groups, row, side='right')) + 1}, row {row + 1}"

@@ -1,0 +1,127 @@
+"""What can be done with any state because the axes of its arrays are named: flatten, fill, grow, change units, size."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bigclf.core import Array, Axes, Learner, Shape, State
+from bigclf.errors import BigclfError
+
+
+def flatten(state: State, prefix: str = "") -> dict[str, Array]:
+    """Arrays of a (nested) state by path, as `w` or `members/0/w`; views, not copies."""
+    if isinstance(state, np.ndarray):
+        return {prefix: state}
+    names = state._fields if hasattr(state, "_fields") else [str(i) for i in range(len(state))]
+    flat: dict[str, Array] = {}
+    for name, part in zip(names, state, strict=True):
+        flat |= flatten(part, f"{prefix}/{name}" if prefix else name)
+    return flat
+
+
+def rebuild(like: State, arrays: dict[str, Array], prefix: str = "") -> State:
+    """A state of the form of `like` that holds the given arrays."""
+    if isinstance(like, np.ndarray):
+        return arrays[prefix]
+    fields = hasattr(like, "_fields")
+    names = like._fields if fields else [str(i) for i in range(len(like))]
+    parts = [rebuild(p, arrays, f"{prefix}/{n}" if prefix else n) for n, p in zip(names, like, strict=True)]
+    return type(like)(*parts) if fields else tuple(parts)
+
+
+def extent(axis: str | int, shape: Shape) -> int:
+    """Size of a named axis."""
+    return axis if isinstance(axis, int) else int(getattr(shape, axis))
+
+
+def nbytes(axes: Axes, shape: Shape, itemsize: int = 8) -> int:
+    """Bytes of a state of this shape, without allocating it.
+
+    >>> nbytes({"w": ("units", "cols"), "gram": ("classes", "cols", "cols")}, Shape(1, 10, 2))
+    1680
+    """
+    total = 0
+    for names in axes.values():
+        size = itemsize
+        for axis in names:
+            size *= extent(axis, shape)
+        total += size
+    return total
+
+
+def grow(learner: Learner, state: State, new: Shape) -> State:
+    """The state at a larger shape: what was there is kept, the rest is as `init` makes it."""
+    fresh = learner.init(new)
+    arrays = flatten(fresh)
+    for path, old in flatten(state).items():
+        arrays[path][tuple(slice(0, n) for n in old.shape)] = old
+    return fresh
+
+
+def trim(learner: Learner, state: State, used: Shape) -> dict[str, Array]:
+    """Arrays of a state cut to the columns in use, for the model file."""
+    out = {}
+    for path, array in flatten(state).items():
+        sizes = tuple(extent(a, used) for a in learner.axes[path])
+        out[path] = np.ascontiguousarray(array[tuple(slice(0, n) for n in sizes)])
+    return out
+
+
+def fill(learner: Learner, arrays: dict[str, Array], used: Shape, capacity: Shape) -> State:
+    """The inverse of `trim`: a state of the full capacity that holds the given arrays."""
+    fresh = learner.init(capacity)
+    for path, array in flatten(fresh).items():
+        sizes = tuple(extent(a, used) for a in learner.axes[path])
+        array[tuple(slice(0, n) for n in sizes)] = arrays[path]
+    return fresh
+
+
+def unit_sources(old_code: Array, new_code: Array) -> list[tuple[int, int]]:
+    """For each new unit the old unit that tells the same classes apart and its sign; (-1, 0) where there is none.
+
+    A third class turns one unit into three: the negative class's unit starts as the old one with its sign changed.
+
+    >>> unit_sources(np.array([[-1, 1]]), np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]))
+    [(0, -1), (0, 1), (-1, 0)]
+    """
+    known = old_code.shape[1]
+    out = []
+    for row in new_code[:, :known]:
+        same = [(u, s) for u, old in enumerate(old_code) for s in (1, -1) if np.array_equal(row, s * old)]
+        out.append(same[0] if same else (-1, 0))
+    return out
+
+
+def change_units(learner: Learner, state: State, old_code: Array, new_code: Array, new: Shape) -> State:
+    """The state after classes were added: exact where the learner can refit, else each unit starts from its like."""
+    if learner.refit is not None:
+        return learner.refit(grow(learner, state, new), old_code, new_code)
+    fresh = learner.init(new)
+    arrays = flatten(fresh)
+    sources = unit_sources(old_code, new_code)
+    for path, old in flatten(state).items():
+        axes = learner.axes[path]
+        if "units" not in axes:
+            arrays[path][tuple(slice(0, n) for n in old.shape)] = old
+            continue
+        if axes[0] != "units":
+            raise BigclfError(f"state field {path}: units must be its first axis")
+        signed = path.rsplit("/", 1)[-1] in learner.signed
+        for u, (source, sign) in enumerate(sources):
+            if source >= 0:
+                part = tuple(slice(0, n) for n in old.shape[1:])
+                arrays[path][(u, *part)] = old[source] * (sign if signed else 1)
+    return fresh
+
+
+def misfit(learner: Learner, arrays: dict[str, Array], shape: Shape) -> str | None:
+    """Name and fault of the first array that does not fit the shape; None when all do."""
+    for path, names in learner.axes.items():
+        want = tuple(extent(a, shape) for a in names)
+        if path not in arrays:
+            return f"array state/{path} is missing"
+        if arrays[path].shape != want:
+            return f"array state/{path} has shape {arrays[path].shape}, {want} is expected"
+        if arrays[path].dtype != np.float64:
+            return f"array state/{path} is {arrays[path].dtype}, float64 is expected"
+    return None

@@ -1,0 +1,1 @@
+"""The driver: rows are scored, learned, measured; the model is kept."""

@@ -1,0 +1,128 @@
+"""The driver: every block is scored, learned from and measured, tile by tile where the learner wants whole tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf import block as blk
+from bigclf import state as st
+from bigclf.core import TILE, Array, Block, Shape, Spec, State
+from bigclf.model import Model, make_learner
+from bigclf.reading.encode import Encoder
+from bigclf.reading.raw import Raw
+from bigclf.training.budget import check_state
+from bigclf.training.metrics import add_pairs
+from bigclf.training.units import code_matrix, decode, new_plan
+
+
+class Fit:
+    """A learner in training. `matrix` counts (truth, guess) of every row that was scored before it was learned."""
+
+    def __init__(self, spec: Spec, params: dict[str, Any], encoder: Encoder, state: State = None) -> None:
+        self.spec = spec
+        self.params = params
+        self.encoder = encoder
+        self.learner = make_learner(spec, params, encoder.schema)
+        self.positive = encoder.schema.positive
+        self.classes: list[str] = list(encoder.classes)
+        self.code: Array = code_matrix(self.classes, self.positive)
+        self.shape = Shape(len(self.code), encoder.cols, len(self.classes))
+        check_state(self.learner, self.shape, spec.name)
+        self.state = self.learner.init(self.shape) if state is None else state
+        self.rows = 0
+        self.counts = np.zeros(len(self.classes), np.int64)
+        self.matrix: NDArray[np.int64] = np.zeros((len(self.classes),) * 2, np.int64)
+        self.promoted = False  # units were made from others, where that is not exact
+
+    def run(self, stream: Iterable[Raw], after: Callable[[], None], base: int = 0) -> None:
+        """One pass; `after` is called between blocks. `base` is added to the numbers of the rows."""
+        for piece, classes in tiles(self._encoded(stream, base), self.learner.grain):
+            if len(classes) != len(self.classes) or blk.cols(piece.X) != self.shape.cols:
+                self._grow(list(classes), blk.cols(piece.X))
+            self._learn(piece)
+            after()
+
+    def _encoded(self, stream: Iterable[Raw], base: int) -> Iterator[tuple[Block, tuple[str, ...]]]:
+        classes = tuple(self.encoder.classes)
+        for raw in stream:
+            for part in self.encoder.blocks(raw._replace(row=raw.row + base) if base else raw):
+                if len(classes) != len(self.encoder.classes):
+                    classes = tuple(self.encoder.classes)
+                yield part, classes
+
+    def _grow(self, classes: list[str], cols: int) -> None:
+        code = code_matrix(classes, self.positive)
+        shape = Shape(len(code), cols, len(classes))
+        check_state(self.learner, shape, self.spec.name)
+        if len(classes) != len(self.classes):
+            self.state = st.change_units(self.learner, self.state, self.code, code, shape)
+            self.promoted |= self.learner.refit is None
+            more = len(classes) - len(self.classes)
+            self.counts = np.concatenate([self.counts, np.zeros(more, np.int64)])
+        else:
+            self.state = st.grow(self.learner, self.state, shape)
+        self.classes, self.code, self.shape = classes, code, shape
+
+    def _learn(self, piece: Block) -> None:
+        plan = new_plan(self.code, piece.y)
+        self.state = self.learner.update(self.state, piece, plan)
+        self.rows += len(piece.y)
+        self.counts += np.bincount(piece.y, minlength=len(self.counts))
+        scored = ~np.isnan(plan.pre[0])
+        guess = decode(self.code, plan.pre)
+        if not scored.all():
+            piece, guess = piece._replace(y=piece.y[scored]), guess[scored]
+        self.matrix = add_pairs(self.matrix, piece.y, guess)
+
+    def model(self, reading: dict[str, Any], rows: int, passes: int) -> Model:
+        """What was learned, as a model that predicts and can go on. Finishes the state."""
+        if self.learner.finish is not None:
+            self.state = self.learner.finish(self.state)
+        counts = {name: int(n) for name, n in zip(self.classes, self.counts, strict=True)}
+        schema = self.encoder.grown()
+        return Model(self.spec.name, self.params, schema, self.state, self.shape.cols, reading, rows, passes, counts)
+
+
+Piece = tuple[Block, tuple[str, ...]]
+
+
+def tiles(pieces: Iterable[Piece], grain: str) -> Iterator[Piece]:
+    """The pieces as they come, or for a learner of grain "tile" cut and joined to whole tiles of TILE rows.
+
+    A tile also ends where columns or classes are born: that row depends on the data alone, as tiles must.
+    """
+    if grain == "row":
+        yield from pieces
+        return
+    held: list[Block] = []
+    kind: tuple[Any, ...] = ()
+    for block, classes in pieces:
+        if held and kind != (blk.cols(block.X), classes):
+            yield _joined(held), kind[1]
+            held = []
+        kind = (blk.cols(block.X), classes)
+        start, n = 0, len(block.row)
+        while start < n:
+            tile = int(block.row[start]) // TILE
+            if held and int(held[0].row[0]) // TILE != tile:
+                yield _joined(held), classes
+                held = []
+            end = int(np.searchsorted(block.row, (tile + 1) * TILE))
+            held.append(Block(block.row[start:end], blk.take(block.X, start, end), block.y[start:end]))
+            if end < n or (int(block.row[end - 1]) + 1) % TILE == 0:
+                yield _joined(held), classes
+                held = []
+            start = end
+    if held:
+        yield _joined(held), kind[1]
+
+
+def _joined(parts: list[Block]) -> Block:
+    if len(parts) == 1:
+        return parts[0]
+    row = np.concatenate([p.row for p in parts])
+    return Block(row, blk.join([p.X for p in parts]), np.concatenate([p.y for p in parts]))

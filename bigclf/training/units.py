@@ -1,0 +1,46 @@
+"""Units are binary problems side by side: one for two classes, one a class (one against all) for more."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf.core import Array, Plan, Scores
+from bigclf.reading.labels import sort_key
+
+_NONE = (np.empty((0, 0)), np.empty((0, 0), np.int32), np.empty((0, 0)))
+
+
+def code_matrix(classes: list[str], positive: str | None = None) -> NDArray[np.int8]:
+    """(units, classes) matrix of -1 and +1: what each unit is to answer for each class.
+
+    With two classes the larger number, or else the later word, is the positive one, unless `positive` says otherwise.
+    While only one class is known its unit is positive for it.
+
+    >>> code_matrix(["2", "10"]).tolist(), code_matrix(["b", "a"]).tolist(), code_matrix(["b", "a"], "a").tolist()
+    ([[-1, 1]], [[1, -1]], [[-1, 1]])
+    """
+    if len(classes) > 2:
+        return (2 * np.eye(len(classes), dtype=np.int8) - 1).astype(np.int8)
+    top = positive if positive in classes else max(classes, key=sort_key)
+    return np.array([[1 if c == top else -1 for c in classes]], np.int8)
+
+
+def new_plan(code: Array, y: Array) -> Plan:
+    """Every row once to every unit, with weight one; rows without a label to none."""
+    target = np.take(code, y, axis=1)
+    if y.size and y.min() < 0:
+        target = np.where(y < 0, np.int8(0), target)
+    target = np.ascontiguousarray(target, np.int8)
+    weight, repeat, post = _NONE
+    return Plan(target, weight, repeat, np.full(target.shape, np.nan), post)
+
+
+def decode(code: Array, scores: Scores) -> NDArray[np.int32]:
+    """(n,) class codes of scores (units, n); a score of exactly 0 is positive, ties go to the lowest code."""
+    if code.shape[0] > 1:
+        best: NDArray[np.int32] = scores.argmax(axis=0).astype(np.int32)
+        return best
+    positive = int(np.argmax(code[0]))
+    negative = int(np.argmin(code[0]))
+    return np.where(scores[0] >= 0.0, np.int32(positive), np.int32(negative))
