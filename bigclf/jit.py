@@ -53,7 +53,7 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
     _folder = cache_folder()
     CACHE = _folder is not None
     if _folder is not None:
-        config.CACHE_DIR = str(_folder)
+        setattr(config, "CACHE_DIR", str(_folder))  # noqa: B010 - numba makes the attribute at import
 
 
 def kernel(f: F) -> F:

@@ -110,7 +110,7 @@ def change_units(learner: Learner, state: State, old_code: Array, new_code: Arra
         for u, (source, sign) in enumerate(sources):
             if source >= 0:
                 part = tuple(slice(0, n) for n in old.shape[1:])
-                arrays[path][(u, *part)] = old[source] * (sign if signed else 1)
+                arrays[path][u][part] = old[source] * (sign if signed else 1)
     return fresh
 
 

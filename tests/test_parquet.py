@@ -2,6 +2,7 @@
 
 import decimal
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -239,10 +240,9 @@ def test_no_rows(write):
 
 def test_a_damaged_file(write):
     write("t.parquet", a=list(range(1000)), y=[0] * 1000)
-    data = open("t.parquet", "rb").read()
+    data = Path("t.parquet").read_bytes()
     for cut in (data[:200], data[:20] + b"\xff" * 200 + data[220:]):
-        with open("t.parquet", "wb") as out:
-            out.write(cut)
+        Path("t.parquet").write_bytes(cut)
         assert fault("t.parquet").startswith("t.parquet: is not a readable Parquet file: ")
         assert "\n" not in fault("t.parquet")
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from bigclf.core import TILE, Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State
+from bigclf.core import TILE, Array, Block, Learner, Param, Plan, Scores, Shape, Spec
 
 SPARSE_SOLVES = 32  # at least so many rows a column between two solutions, so that solving stays a small part
 
@@ -114,10 +114,17 @@ def build(
         return s
 
     def merge(a: Sums, b: Sums) -> Sums:
-        sums = (x + y for x, y in zip(a[:3], b[:3], strict=True))
-        code = np.where(a.code != 0, a.code, b.code)
-        lo, hi = np.minimum(a.lo, b.lo), np.maximum(a.hi, b.hi)
-        return Sums(*sums, lo, hi, code, np.zeros_like(a.w), np.full_like(a.shift, np.nan), np.zeros(1))
+        return Sums(
+            a.gram + b.gram,
+            a.first + b.first,
+            a.rows + b.rows,
+            np.minimum(a.lo, b.lo),
+            np.maximum(a.hi, b.hi),
+            np.where(a.code != 0, a.code, b.code),
+            np.zeros_like(a.w),
+            np.full_like(a.shift, np.nan),
+            np.zeros(1),
+        )
 
     def refit(s: Sums, old: Array, new: Array) -> Sums:
         known = old.shape[1]

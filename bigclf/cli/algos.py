@@ -31,7 +31,7 @@ def algos(
     if json:
         emit({n: _facts(s) for n, s in chosen.items()})
     elif name is None:
-        show(table(None, ["algorithm", "what it does", "source"], [[n, s.line, s.source] for n, s in chosen.items()], 3))
+        show(table(["algorithm", "what it does", "source"], [[n, s.line, s.source] for n, s in chosen.items()], 3))
     else:
         spec = chosen[name]
         facts = [
@@ -44,9 +44,9 @@ def algos(
             *(["", n] for n in spec.notes),
         ]
         params = [[f"--{p.name}", str(p.default), _range(p), p.help] for p in spec.params]
-        show(table(None, [name, ""], facts, left=2))
+        show(table([name, ""], facts, left=2))
         if params:
-            show("", table("Options", ["option", "default", "values", "meaning"], params, left=4))
+            show("", "Options", table(["option", "default", "values", "meaning"], params, left=4))
 
 
 def _range(p: Any) -> str:
@@ -57,9 +57,7 @@ def _range(p: Any) -> str:
 
 
 def _facts(s: Spec) -> dict[str, Any]:
-    params = [
-        {"name": p.name, "default": p.default, "values": _range(p), "help": p.help} for p in s.params
-    ]
+    params = [{"name": p.name, "default": p.default, "values": _range(p), "help": p.help} for p in s.params]
     return {
         "line": s.line,
         "source": s.source,

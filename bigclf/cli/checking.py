@@ -47,7 +47,8 @@ class Tally:
     """What is in the rows."""
 
     def __init__(self) -> None:
-        self.rows = self.cells = self.filled = self.missing = self.columns = 0
+        self.rows = self.filled = self.missing = self.columns = 0
+        self.zero_based = False
         self.classes: Counter[str] = Counter()
         self.words: dict[str, set[str]] = {}
 
@@ -59,7 +60,8 @@ class Tally:
             counts = np.bincount(raw.label.code[raw.label.code >= 0], minlength=len(raw.label.names))
             self.classes.update({raw.label.names[k]: int(counts[k]) for k in np.flatnonzero(counts)})
         if isinstance(raw.data, Sparse):
-            self.columns = max(self.columns, int(raw.data.column.max(initial=0)))
+            self.columns = max(self.columns, int(raw.data.column.max(initial=0)) - 1)
+            self.zero_based |= bool((raw.data.column == 1).any())
             self.filled += len(raw.data.column)
             return
         self.columns = len(raw.data)
@@ -71,8 +73,12 @@ class Tally:
                 self.missing += int(np.isnan(column).sum())
         self.filled = self.rows * self.columns - self.missing
 
+    def features(self) -> int:
+        """Columns that a row may have."""
+        return self.columns + self.zero_based
+
     def encoded(self) -> int:
-        """Columns of a block: each category one, the bias one."""
+        """Columns of a block: each category one, the bias and index 0 one each."""
         return 2 + self.columns + sum(len(w) - 1 for w in self.words.values())
 
 
@@ -114,14 +120,14 @@ def _memory(tally: Tally) -> dict[str, int]:
 
 
 def _density(tally: Tally) -> float:
-    return tally.filled / max(tally.rows * max(tally.columns, 1), 1)
+    return tally.filled / max(tally.rows * max(tally.features(), 1), 1)
 
 
 def _document(tally: Tally, faults: int, memory: dict[str, int]) -> dict[str, Any]:
     return {
         "rows": tally.rows,
         "faults": faults,
-        "features": tally.columns,
+        "features": tally.features(),
         "density": round(_density(tally), 6),
         "missing": tally.missing,
         "classes": sorted(tally.classes, key=sort_key),
@@ -134,7 +140,7 @@ def _tables(tally: Tally, faults: int, memory: dict[str, int]) -> None:
     top = [
         ["rows", f"{tally.rows:,}"],
         ["faults", f"{faults:,}"],
-        ["features", f"{tally.columns:,}"],
+        ["features", f"{tally.features():,}"],
         ["density", f"{_density(tally):.4f}"],
         ["missing values", f"{tally.missing:,}"],
         *([f"memory of {name}", human(size)] for name, size in memory.items()),
@@ -142,4 +148,4 @@ def _tables(tally: Tally, faults: int, memory: dict[str, int]) -> None:
     most = tally.classes.most_common(20)
     rows = [[name, f"{n:,}", f"{n / max(tally.rows, 1):.4f}"] for name, n in sorted(most, key=lambda c: sort_key(c[0]))]
     title = "Rows by class" if len(tally.classes) <= len(most) else f"The largest of {len(tally.classes):,} classes"
-    show(table(None, ["", ""], top), "", table(title, ["class", "rows", "share"], rows))
+    show(table(["", ""], top), "", title, table(["class", "rows", "share"], rows))

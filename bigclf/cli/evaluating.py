@@ -46,7 +46,7 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
     names = [encoder.classes[k] for k in order]
     m = measures(matrix[np.ix_(order, order)])
     area, bound = curve.area()
-    new = [c for c in encoder.classes[known:]]
+    new = list(encoder.classes[known:])
     if json:
         emit(_document(m, area, bound, names, matrix[np.ix_(order, order)], stream.skips.rows, new))
     else:
@@ -81,9 +81,7 @@ def _document(
     }
 
 
-def _tables(
-    m: Measures, area: float | None, bound: float | None, names: list[str], matrix: NDArray[np.int64]
-) -> None:
+def _tables(m: Measures, area: float | None, bound: float | None, names: list[str], matrix: NDArray[np.int64]) -> None:
     auc = number(area) if bound is None else f"{number(area)} ± {bound:.1g}"
     top = [
         ("rows", f"{m.rows:,}"),
@@ -101,15 +99,16 @@ def _tables(
         [name, f"{c.support:,}", number(c.precision), number(c.recall), number(c.f1)]
         for name, c in zip(names, m.classes, strict=True)
     ]
-    parts = [
-        table(None, ["measure", "value"], [list(r) for r in top]),
+    parts: list[Any] = [
+        table(["measure", "value"], [list(r) for r in top]),
         "",
-        table("By class", ["class", "rows", "precision", "recall", "F1"], each),
+        "By class",
+        table(["class", "rows", "precision", "recall", "F1"], each),
         "",
     ]
     if len(names) <= SHOWN_CLASSES:
         cells = [[name, *(f"{n:,}" for n in row)] for name, row in zip(names, matrix.tolist(), strict=True)]
-        parts.append(table("Confusion matrix (rows: truth, columns: prediction)", ["", *names], cells))
+        parts += ["Confusion matrix (rows: truth, columns: prediction)", table(["", *names], cells)]
     else:
         parts.append(f"Confusion matrix: {len(names)} classes; --json has it")
     show(*parts)

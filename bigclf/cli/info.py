@@ -37,7 +37,7 @@ def info(
         "counts": m.counts,
         "positive": None if len(schema.classes) != 2 else _positive(m.code(), schema.classes),
         "input": schema.kind,
-        "columns": schema.used - 1,
+        "features": schema.count(),
         "layout": schema.layout,
         "dtype": schema.dtype,
         "scale": schema.scale,
@@ -57,9 +57,9 @@ def info(
         "state_bytes": human(facts["state_bytes"]),
     }
     rows = [[k.replace("_", " "), str(v)] for k, v in shown.items() if v not in (None, 0, "")]
-    parts: list[Any] = [table(None, ["", str(model)], rows, left=2)]
+    parts: list[Any] = [table(["", str(model)], rows, left=2)]
     for unit, pairs in listed.items():
-        parts += ["", table(f"Weights towards {unit}", ["column", "weight"], [[n, f"{w:.6g}"] for n, w in pairs])]
+        parts += ["", f"Weights towards {unit}", table(["column", "weight"], [[n, f"{w:.6g}"] for n, w in pairs])]
     show(*parts)
 
 

@@ -56,8 +56,11 @@ def main(argv: list[str]) -> int:
     except typer.Exit as e:
         return e.exit_code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is to be flushed into the pipe
-        return 128 + signal.SIGPIPE
+        return _closed_pipe()
+    except SystemExit as e:  # typer's own answer to a closed pipe, which would look like a fault
+        if isinstance(e.__context__, BrokenPipeError):
+            return _closed_pipe()
+        raise
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted; no model was written", 128 + signal.SIGINT)
     except BigclfError as e:
@@ -71,6 +74,11 @@ def main(argv: list[str]) -> int:
         if not hasattr(e, "format_message"):  # typer's usage errors have it; anything else is a mistake of ours
             raise
         return _fail(f"{' '.join(e.format_message().split()).rstrip('.')}{_help_hint(argv)}", 2)
+
+
+def _closed_pipe() -> int:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is to be flushed into the pipe
+    return 128 + signal.SIGPIPE
 
 
 def _fail(text: str, code: int) -> int:

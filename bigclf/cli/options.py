@@ -28,12 +28,14 @@ Data = Annotated[
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="a model file", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="say nothing on standard error but errors")]
-Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="-vv shows a trace when an error ends the run")]
+Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="-vv: a trace with an error")]
 
 
 def choice(name: str, *values: str) -> type[Enum]:
     """A closed set of words, as typer takes it."""
-    return Enum(name, {v: v for v in values}, type=str)
+    made: Any = Enum(name, {v: v for v in values}, type=str)  # type: ignore[misc]
+    kind: type[Enum] = made
+    return kind
 
 
 def size(text: str) -> int:
@@ -57,51 +59,53 @@ def _block_size(text: str | None) -> str | None:
     return text
 
 
-_IN = "Reading"
+_IN: dict[str, Any] = {"rich_help_panel": "Reading"}
 READING: dict[str, Any] = {
     "format": Annotated[
         choice("Format", "auto", "libsvm", "csv", "tsv", "parquet") | None,  # type: ignore[operator]
-        typer.Option("--format", help="of the input; by default by content, then by name", rich_help_panel=_IN),
+        typer.Option("--format", help="of the input; by default by content, then by name", **_IN),
     ],
     "label": Annotated[
         str | None,
         typer.Option(
-            "--label", metavar="COLUMN", help="label: a column's name, its number from 1, first, last", rich_help_panel=_IN
+            "--label",
+            metavar="COLUMN",
+            help="label: a column's name, its number from 1, first, last",
+            **_IN,
         ),
     ],
     "ignore": Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="COLUMN", help="leave a column out; may be repeated", rich_help_panel=_IN),
+        typer.Option("--ignore", metavar="COLUMN", help="leave a column out; may be repeated", **_IN),
     ],
     "categorical": Annotated[
         list[str] | None,
         typer.Option(
-            "--categorical", metavar="COLUMN", help="take a column's numbers as words; may be repeated", rich_help_panel=_IN
+            "--categorical",
+            metavar="COLUMN",
+            help="take a column's numbers as words; may be repeated",
+            **_IN,
         ),
     ],
     "header": Annotated[
         bool | None,
-        typer.Option("--header/--no-header", help="CSV: the first line names the columns", rich_help_panel=_IN),
+        typer.Option("--header/--no-header", help="CSV: the first line names the columns", **_IN),
     ],
-    "delimiter": Annotated[
-        str | None, typer.Option("--delimiter", metavar="CHAR", help="CSV: between fields", rich_help_panel=_IN)
-    ],
-    "decimal": Annotated[
-        str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: the decimal point", rich_help_panel=_IN)
-    ],
+    "delimiter": Annotated[str | None, typer.Option("--delimiter", metavar="CHAR", help="CSV: between fields", **_IN)],
+    "decimal": Annotated[str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: the decimal point", **_IN)],
     "quote": Annotated[
-        str | None, typer.Option("--quote", metavar="CHAR", help="CSV: around fields; '' for none", rich_help_panel=_IN)
+        str | None, typer.Option("--quote", metavar="CHAR", help="CSV: around fields; '' for none", **_IN)
     ],
     "encoding": Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="of text, as utf-8 or latin1", rich_help_panel=_IN)
+        str | None, typer.Option("--encoding", metavar="NAME", help="of text, as utf-8 or latin1", **_IN)
     ],
     "on_error": Annotated[
         choice("OnError", "stop", "skip") | None,  # type: ignore[operator]
-        typer.Option("--on-error", help="at a bad row: stop, or skip and count it", rich_help_panel=_IN),
+        typer.Option("--on-error", help="at a bad row: stop, or skip and count it", **_IN),
     ],
     "limit": Annotated[
         int | None,
-        typer.Option("--limit", min=1, metavar="ROWS", help="read the first rows only", rich_help_panel=_IN),
+        typer.Option("--limit", min=1, metavar="ROWS", help="read the first rows only", **_IN),
     ],
     "block_size": Annotated[
         str | None,
@@ -109,13 +113,13 @@ READING: dict[str, Any] = {
             "--block-size",
             metavar="BYTES",
             help="input read at once, as 4MiB; no result depends on it",
-            rich_help_panel=_IN,
+            **_IN,
             callback=_block_size,
         ),
     ],
 }
 
-_HOW = "Encoding"
+_HOW: dict[str, Any] = {"rich_help_panel": "Encoding"}
 ENCODING: dict[str, Any] = {
     "scale": Annotated[
         str | None,
@@ -123,28 +127,28 @@ ENCODING: dict[str, Any] = {
             "--scale",
             metavar="NAME,...",
             help="none, minmax, std, maxabs, row-l2, or a column scaling and row-l2; default by algorithm",
-            rich_help_panel=_HOW,
+            **_HOW,
         ),
     ],
     "missing": Annotated[
         choice("Missing", "mean", "zero", "error", "skip") | None,  # type: ignore[operator]
-        typer.Option("--missing", help="missing values of CSV and Parquet; default mean", rich_help_panel=_HOW),
+        typer.Option("--missing", help="missing values of CSV and Parquet; default mean", **_HOW),
     ],
     "hash_bits": Annotated[
         int | None,
-        typer.Option("--hash-bits", min=1, max=28, help="hash all columns into 2^BITS", rich_help_panel=_HOW),
+        typer.Option("--hash-bits", min=1, max=28, help="hash all columns into 2^BITS", **_HOW),
     ],
     "dtype": Annotated[
         choice("Dtype", "float32", "float64") | None,  # type: ignore[operator]
-        typer.Option("--dtype", help="of the rows learned from; default float32", rich_help_panel=_HOW),
+        typer.Option("--dtype", help="of the rows learned from; default float32", **_HOW),
     ],
     "bias": Annotated[
         bool | None,
-        typer.Option("--bias/--no-bias", help="a constant column in front; default on", rich_help_panel=_HOW),
+        typer.Option("--bias/--no-bias", help="a constant column in front; default on", **_HOW),
     ],
     "classes": Annotated[
         str | None,
-        typer.Option("--classes", metavar="A,B,...", help="classes that may come later", rich_help_panel=_HOW),
+        typer.Option("--classes", metavar="A,B,...", help="classes that may come later", **_HOW),
     ],
     "positive": Annotated[
         str | None,
@@ -152,7 +156,7 @@ ENCODING: dict[str, Any] = {
             "--positive",
             metavar="LABEL",
             help="the positive class of two; default the larger number, else the later word",
-            rich_help_panel=_HOW,
+            **_HOW,
         ),
     ],
 }
@@ -177,9 +181,7 @@ def _option(p: Param, panel: str) -> Any:
             raise typer.BadParameter(f"{value:g} should be {low.rstrip('; ')}{top}")
         return value
 
-    return Annotated[
-        p.type | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel, callback=within)
-    ]
+    return Annotated[p.type | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel, callback=within)]
 
 
 def _within(p: Param, value: float) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,9 +14,10 @@ from bigclf.cli.options import Given
 from bigclf.cli.report import Report
 from bigclf.cli.session import no_rows, scoring_stream
 from bigclf.core import Scores
-from bigclf.errors import DataError, UnsupportedError
+from bigclf.errors import UnsupportedError
 from bigclf.model import Model, load, whole_file, writable
 from bigclf.reading.encode import Encoder
+from bigclf.reading.stream import Stream
 from bigclf.training.score import score
 from bigclf.training.units import decode
 
@@ -54,15 +54,15 @@ def tell_unknown(report: Report, encoder: Encoder) -> None:
         report.note(f"{encoder.missing:,} missing values (--missing {encoder.schema.missing})")
 
 
-def _lines(model: Model, encoder: Encoder, stream: object, scores: bool, write: Write) -> int:
+def _lines(model: Model, encoder: Encoder, stream: Stream, scores: bool, write: Write) -> int:
     code, names = model.code(), [c.encode() for c in model.schema.classes]
     order = np.arange(len(code))
     if len(code) > 1:
         from bigclf.reading.labels import sort_key
 
         order = np.array(sorted(range(len(names)), key=lambda k: sort_key(model.schema.classes[k])))
-    due = 0  # the row that the next line is for
-    for part in score(model, stream, encoder, labels=False):  # type: ignore[arg-type]
+    due = done = 0  # the row that the next line is for; rows written
+    for part in score(model, stream, encoder, labels=False):
         guess = decode(code, part.scores)
         text = _with_scores(names, guess, part.scores[order]) if scores else [names[k] for k in guess.tolist()]
         row = part.block.row
@@ -70,10 +70,10 @@ def _lines(model: Model, encoder: Encoder, stream: object, scores: bool, write: 
             text = _spread(text, row - due)
         write(b"\n".join(text) + b"\n")
         due = int(row[-1]) + 1
-    last = getattr(stream, "skips").last_row if hasattr(getattr(stream, "skips"), "last_row") else due - 1
-    if last >= due:
-        write(b"\n" * (last + 1 - due))
-    return due
+        done += len(row)
+    total = done + stream.skips.rows
+    write(b"\n" * (total - due))  # rows skipped at the end
+    return total
 
 
 def _with_scores(names: list[bytes], guess: NDArray[np.int32], scores: Scores) -> list[bytes]:

@@ -6,11 +6,14 @@ import json
 import sys
 import time
 from collections import Counter
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bigclf.reading.raw import Skips
     from bigclf.training.metrics import Measures
+
+WIDE = 250  # columns of a table that goes to a file or a pipe
 
 
 class Report:
@@ -73,17 +76,20 @@ def show(*parts: Any) -> None:
     """Tables on standard output: as wide as the terminal, or as they need to be when it is none."""
     from rich.console import Console
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-    for part in parts:
-        console.print(part)
+    if sys.stdout.isatty():
+        Console(highlight=False).print(*parts, sep="\n")
+        return
+    text = StringIO()
+    Console(highlight=False, width=WIDE, file=text).print(*parts, sep="\n")
+    print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
 
 
-def table(title: str | None, columns: list[str], rows: list[list[str]], left: int = 1) -> Any:
+def table(columns: list[str], rows: list[list[str]], left: int = 1) -> Any:
     """A plain table; the first `left` columns are words."""
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for i, name in enumerate(columns):
         made.add_column(Text(name), justify="left" if i < left else "right", overflow="fold")
     for row in rows:

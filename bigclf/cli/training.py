@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -19,7 +18,6 @@ from bigclf.model import Model, load, save, writable
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, collect, make_schema
 from bigclf.reading.labels import canonical, sort_key
-from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import Raw
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
@@ -139,9 +137,7 @@ def _resumed(old: Model, spec: Spec, stream: Stream) -> tuple[Encoder, Fit]:
     return encoder, fit
 
 
-def _encoder(
-    head: list[Raw], stream: Stream, spec: Spec, params: Given, encoding: Given, report: Report
-) -> Encoder:
+def _encoder(head: list[Raw], stream: Stream, spec: Spec, params: Given, encoding: Given, report: Report) -> Encoder:
     classes = tuple(canonical(c) for c in encoding.get("classes", "").split(",") if c.strip())
     positive = canonical(encoding["positive"]) if "positive" in encoding else None
     wishes = Wishes(
@@ -185,13 +181,6 @@ def _teller(fit: Fit, report: Report) -> Any:
     return tell
 
 
-def _features(model: Model) -> int:
-    """Columns in use beside the bias (index 0 counts when it has been met)."""
-    if model.schema.kind == "table" and not model.schema.hash_bits:
-        return model.schema.used - 2
-    return model.schema.used - 1
-
-
 def _summary(
     report: Report, fit: Fit, first: Measures, rows: int, model: Model, output: Path, sources: list[Source]
 ) -> None:
@@ -200,7 +189,8 @@ def _summary(
     encoder = fit.encoder
     counts = sorted(model.counts.items(), key=lambda c: sort_key(c[0]))
     shown = ", ".join(f"{name}: {n:,}" for name, n in counts[:10]) + (", ..." if len(counts) > 10 else "")
-    report.note(f"{rows:,} rows, {_features(model):,} columns ({model.schema.layout}), {len(counts)} classes ({shown})")
+    features = f"{model.schema.count():,} features ({model.schema.layout} rows)"
+    report.note(f"{rows:,} rows, {features}, {len(counts)} classes ({shown})")
     if sum(n > 0 for _, n in counts) == 1:
         report.note("only one class in the data: the model can predict nothing else until --continue shows it more")
     if encoder.missing:
@@ -212,6 +202,8 @@ def _summary(
     if first.rows:
         note = "" if first.rows == rows else f" (of the {first.rows:,} rows that came after the first solution)"
         report.note(f"progressive: {brief(first)}{note}")
+    else:
+        report.note("progressive: n/a (the first solution comes at row 1,024)")
     report.note(report.speed(rows))
     report.note(f"model: {output}")
 
@@ -227,7 +219,7 @@ def _document(
         "rows": rows,
         "skipped": skipped,
         "missing": fit.encoder.missing,
-        "features": _features(model),
+        "features": model.schema.count(),
         "classes": sorted(model.schema.classes, key=sort_key),
         "counts": model.counts,
         "progressive": {

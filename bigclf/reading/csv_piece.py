@@ -113,32 +113,34 @@ class Piece:
         first = replace(self, data=self.data[:at])
         return first, replace(self, data=self.data[at:], line=self.line + first.lines, row=self.row + records)
 
-    def check(self) -> None:
-        """Raise DataError where records cannot be told apart, so that reading on would be guessing.
+    def sound(self) -> tuple[Piece | None, DataError | None]:
+        """The records before the first one whose end cannot be told, and what is wrong with that one.
 
         Records are cut by the parity of quotes. That is what pyarrow sees too, unless a quote stands inside an
-        unquoted field, where it is a character like others; or the file ends inside quotes.
+        unquoted field, where it is a character like others; or the file ends inside quotes. Behind such a place
+        reading on would be guessing, so it ends the run even under --on-error skip.
         """
-        quote = self.dialect.quote_byte
-        if quote is not None and self.dialect.quote.encode() in self.data:
-            text = np.frombuffer(self.data, np.uint8)
-            quotes = np.flatnonzero(text == quote)
+        text = np.frombuffer(self.data, np.uint8)
+        quotes = np.empty(0, np.intp)
+        wrong: list[tuple[int, str]] = []
+        if self.dialect.quote and self.dialect.quote.encode() in self.data:
+            quotes = np.flatnonzero(text == self.dialect.quote_byte)
             opening = quotes[::2]
             before = text[opening - 1]  # the last byte, a newline, for position 0
-            right = (before == ord(self.dialect.delimiter)) | (before == 10) | (before == quote)
-            if not right.all():
-                at = int(opening[np.argmin(right)])
-                raise DataError(self.place_at(at), f"a quote inside an unquoted field; {_QUOTE_HELP}")
-            if len(quotes) % 2:
-                raise DataError(self.place_at(int(quotes[-1])), f"a quote opened here is not closed; {_QUOTE_HELP}")
+            astray = (before != ord(self.dialect.delimiter)) & (before != 10) & (before != self.dialect.quote_byte)
+            wrong += [(at, "a quote inside an unquoted field") for at in opening[astray][:1].tolist()]
+            wrong += [(at, "a quote opened here is not closed") for at in quotes[-1:].tolist() if len(quotes) % 2]
+            wrong = [(at, f"{what}; {_QUOTE_HELP}") for at, what in wrong]
         if b"\r" in self.data:
-            text = np.frombuffer(self.data, np.uint8)
             returns = np.flatnonzero(text == 13)
             alone = returns[text[returns + 1] != 10]
-            if alone.size and quote is not None:
-                alone = alone[np.searchsorted(np.flatnonzero(text == quote), alone) % 2 == 0]
-            if alone.size:
-                raise DataError(self.place_at(int(alone[0])), "a carriage return without newline; convert line ends")
+            alone = alone[np.searchsorted(quotes, alone) % 2 == 0]
+            wrong += [(at, "a carriage return without newline; convert line ends") for at in alone[:1].tolist()]
+        if not wrong:
+            return self, None
+        at, what = min(wrong)
+        before_it = int(np.searchsorted(self.starts, at, side="right")) - 1
+        return (self.split(before_it)[0] if before_it > 0 else None), DataError(self.place_at(at), what)
 
     def parse(self, types: dict[int, Any]) -> tuple[Any, dict[int, int]]:
         """Columns by position with the given Arrow types; rows with another number of fields are left out.

@@ -85,6 +85,7 @@ class CsvReader:
             raise UsageError(f"--encoding: {options.encoding!r} is not known; for example utf-8 or latin1") from None
         self._training = kinds is None
         self._first: Layout | None = None  # of the first file, in training
+        self._broken: DataError | None = None  # ends the run once the rows before it were given out
         self._bytes = 0  # decompressed, of the files before this one
         self._truths: set[str] = set()  # columns of numbers that are written as true and false so far
 
@@ -99,26 +100,31 @@ class CsvReader:
                     self.rows += len(within.starts)
                 if body is None:
                     continue
-                self.kinds = determine(head, self.skips.stop)
-                self.rows = 0
-                yield from self._raws(head, True)
-                head = []
+                yield from self._raws(self._determined(head), True)
             yield from self._raws([cast("Piece", body)], False)
-        if self.kinds is None and any(len(piece.starts) for piece in head):
-            self.kinds = determine(head, self.skips.stop)
-            self.rows = 0
-            yield from self._raws(head, True)
+        if self.kinds is None and self.rows:
+            yield from self._raws(self._determined(head), True)
+        if self._broken is not None:
+            raise self._broken
+
+    def _determined(self, head: list[Piece]) -> list[Piece]:
+        """The head, after it has fixed the kinds; its rows are about to be counted once more."""
+        self.kinds = determine(head, self.skips.stop)
+        self.rows = 0
+        return head
 
     def _head_part(self, piece: Piece, at: int) -> tuple[Piece | None, Piece | None]:
         """What of a piece that begins at byte `at` belongs to the head, and the rest. The first row always does."""
-        if (at >= HEAD_BYTES and self.rows) or self.rows >= HEAD_ROWS:
+        full = at + len(piece.data) > HEAD_BYTES
+        if self.rows >= HEAD_ROWS or (full and self.rows):
             return None, piece
-        piece.check()
-        return piece.split(HEAD_ROWS - self.rows)
+        return piece.split(1 if full else HEAD_ROWS - self.rows)
 
     def _pieces(self) -> Iterator[tuple[int, Piece]]:
         """Byte at which it begins and text, piece after piece, without the headers."""
         for source, dialect in zip(self.sources, self._dialects, strict=True):
+            if self._broken is not None:
+                return
             stream = open_bytes(source)
             try:
                 yield from self._file(source, dialect, stream)
@@ -130,22 +136,20 @@ class CsvReader:
         layout, line, end = None, 1, 0
         cut = blocks(self._decoded(stream), self.options.block_size, dialect.quote_byte, stop, self._limit(source))
         for block in self._guarded(cut, source):
-            piece = Piece(block.buffer[block.start : block.end].tobytes(), source.path, dialect, line)
+            whole_piece = Piece(block.buffer[block.start : block.end].tobytes(), source.path, dialect, line)
             at = block.offset
-            end = at + len(piece.data)
-            line += piece.lines
-            if layout is None:
-                if not len(piece.starts):
-                    continue
-                piece.check()
-                layout = self._layout(piece.split(1)[0], source)
-                if self.options.header:
-                    rest = piece.split(1)[1]
-                    if rest is None:
-                        continue
-                    at += len(piece.data) - len(rest.data)
-                    piece = rest
-            yield self._bytes + at, replace(piece, layout=layout)
+            end = at + len(whole_piece.data)
+            line += whole_piece.lines
+            piece, self._broken = whole_piece.sound()
+            if piece is not None and layout is None and len(piece.starts):
+                header, rest = piece.split(1)
+                layout = self._layout(header, source)
+                piece = rest if self.options.header else piece
+                at = end - len(piece.data) if piece is not None else end
+            if piece is not None and layout is not None:
+                yield self._bytes + at, replace(piece, layout=layout)
+            if self._broken is not None:
+                return
         self._bytes += end
 
     def _limit(self, source: Source) -> Callable[[int], None]:
@@ -214,8 +218,6 @@ class CsvReader:
     def _raws(self, pieces: list[Piece], head: bool) -> Iterator[Raw]:
         for piece in pieces:
             kinds = dict(cast("Kinds", self.kinds).columns)
-            if not head:
-                piece.check()
             fast = self._fast(piece, kinds)
             if fast is not None:
                 data, label, total = fast

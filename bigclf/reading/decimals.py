@@ -8,6 +8,8 @@ longer numbers the first 19 digits decide unless a rounding border lies just the
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,7 +51,7 @@ _8, _16, _32 = U(8), U(16), U(32)
 
 
 @exact_helper
-def not_digits(t):  # type: ignore[no-untyped-def]
+def not_digits(t: Any) -> Any:
     """Of eight bytes less '0' (by exclusive or): a word that is 0 where all are digits.
 
     Else its lowest one is the top bit of the first byte that is no digit.
@@ -58,7 +60,7 @@ def not_digits(t):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def eight_digits(t):  # type: ignore[no-untyped-def]
+def eight_digits(t: Any) -> Any:
     """Value of eight digits, first digit lowest, each less '0'."""
     t = ((t * _PAIR) >> _8) & _PAIRS
     t = ((t * _FOUR) >> _16) & _FOURS
@@ -66,7 +68,7 @@ def eight_digits(t):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def digits_before(text, start, end):  # type: ignore[no-untyped-def]
+def digits_before(text: int, start: int, end: int) -> tuple[Any, Any]:
     """(value, 0 where all are digits) of text[start:end], 1 to 8 bytes long."""
     shift = U(64 - 8 * (end - start))
     t = ((load64(text, end - 8) ^ ZEROS) >> shift) << shift
@@ -74,7 +76,7 @@ def digits_before(text, start, end):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def leading_digits(text, at):  # type: ignore[no-untyped-def]
+def leading_digits(text: int, at: int) -> tuple[int, Any]:
     """(how many of the eight bytes from `at` are digits before the first other one, their value)."""
     t = load64(text, at) ^ ZEROS
     n = trailing_zeros(not_digits(t)) >> 3
@@ -84,8 +86,8 @@ def leading_digits(text, at):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def scaled(m, q):  # type: ignore[no-untyped-def]
-    """m * 10^q rounded to the nearest float64, to even where two are as near; m is any uint64 but 0."""
+def scaled(m: Any, q: int) -> float:
+    """The product m * 10^q rounded to the nearest float64, to even where two are as near; m is any uint64 but 0."""
     if q < SMALLEST:
         return 0.0
     if q > LARGEST:
@@ -121,7 +123,7 @@ def scaled(m, q):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def digit_run(text, at, m):  # type: ignore[no-untyped-def]
+def digit_run(text: int, at: int, m: Any) -> tuple[int, Any, int, bool]:
     """Append the digits from `at` on to m while 19 have room.
 
     Returns the place behind the last digit, m, how many digits were left out, and whether one of them is not 0.
@@ -144,7 +146,7 @@ def digit_run(text, at, m):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def number(text, start, end):  # type: ignore[no-untyped-def]
+def number(text: int, start: int, end: int) -> tuple[int, float]:
     """(BAD, DONE or ASK; value) of the decimal number text[start:end], behind which stands neither digit nor letter.
 
     `[+-] digits [. digits] [e [+-] digits]` with a digit before or behind the point.

@@ -81,7 +81,7 @@ class Encoder:
                     continue  # a column was born in the very first row
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
-                yield Block(raw.row[start : start + rows], X, y[: rows] if y is not None else self._unlabelled(rows))
+                yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
                 y = y[rows:] if y is not None else None
                 start += rows
         if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve

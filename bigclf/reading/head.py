@@ -55,6 +55,7 @@ class Moments:
     def __init__(self, cols: int) -> None:
         self.seen, self.mean, self.m2 = np.zeros(cols), np.zeros(cols), np.zeros(cols)
         self.lo, self.hi = np.full(cols, np.inf), np.full(cols, -np.inf)
+        self.occurs = np.zeros(cols, bool)  # sparse rows: the column was written at least once
 
     def dense(self, F: NDArray[np.float64]) -> None:
         """Add rows (n, cols); NaN is left out."""
@@ -132,6 +133,7 @@ def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Cou
         classes,
         wishes.positive,
         used,
+        sparse and used > 1 and bool(stats.occurs[1]),
         reference,
         offset,
         factor,
@@ -188,7 +190,8 @@ def _features(head: list[Raw], hash_bits: int) -> tuple[tuple[Feature, ...], int
             continue
         words: set[str] = set()
         for raw in head:
-            part = raw.data[name]  # type: ignore[call-overload]
+            part = raw.data[name] if isinstance(raw.data, dict) else first
+            assert isinstance(part, Words)
             words.update(part.names[k] for k in np.unique(part.code) if k >= 0)
         if hash_bits:
             features.append(Feature(name, "words", column))
@@ -196,7 +199,7 @@ def _features(head: list[Raw], hash_bits: int) -> tuple[tuple[Feature, ...], int
         if len(words) > MAX_CATEGORIES:
             raise DataError(
                 head[0].where(0).rsplit(":", 1)[0],
-                f"column '{name}' has {len(words)} different words in the first rows; --ignore it or try --hash-bits 18",
+                f"column '{name}' has {len(words)} words in the first rows; --ignore it or try --hash-bits 18",
             )
         features.append(Feature(name, "words", column, tuple(sorted(words, key=sort_key))))
         column += len(words)
@@ -216,10 +219,9 @@ def _measure(head: list[Raw], features: tuple[Feature, ...], stats: Moments, wis
         stats.tidy()
         return True
     parts = list(_sparse(head, features, wishes.hash_bits))
-    filled = np.zeros(len(stats.seen), bool)
     for part in parts:
-        filled[part.column] = True
-    columns = int(filled.sum())
+        stats.occurs[part.column] = True
+    columns = int(stats.occurs.sum())
     entries = sum(len(p.column) for p in parts)
     if not wishes.hash_bits and 2 * entries >= rows * columns and len(stats.seen) <= DENSE_COLUMNS:
         from bigclf.reading.encode_kernel import scatter

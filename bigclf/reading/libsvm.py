@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -46,10 +46,6 @@ def _blocks(source: Source, options: ReadOptions, stop: int, parser: Parser) -> 
         yield from blocks(stream, options.block_size, stop=max(stop, 0))
     except UnicodeError as e:
         raise DataError(source.path, f"is not {options.encoding} text ({e}); see --encoding") from None
-    except DataError:
-        raise
-    except MemoryError:
-        raise
     except Exception as e:  # zlib's, lzma's, Arrow's and the system's have no common base
         if not isinstance(e, OSError | EOFError | ValueError) and type(e).__name__ != "LZMAError":
             raise
@@ -260,7 +256,7 @@ class Parser:
             entries = max(2 * entries, int(self.state[kernel.WANTED]))
         used = (n, n, n + 1, n, z, z)
         sizes = (rows, rows, rows + 1, rows, entries, entries)
-        return _Output(*map(_longer, out, used, sizes))
+        return _Output(*(_longer(a, u, s) for a, u, s in zip(out, used, sizes, strict=True)))
 
     def _answer(self, buffer: NDArray[np.uint8]) -> None:
         """Numbers of more than 19 digits, so near to a rounding border that the kernel leaves them to Python."""
@@ -292,5 +288,3 @@ def explain(line: bytes, options: ReadOptions) -> tuple[int, str]:
     except LineFault as fault:
         return fault.column, fault.what
     raise AssertionError(f"the LIBSVM kernel refused a line that is right: {line[:200]!r}")
-
-

@@ -10,10 +10,23 @@ which of the reasons below it had. `bigclf.reading.libsvm` sees to it and calls 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
-from bigclf.reading.decimals import BAD, DONE, INTEGER_TENS, TENS, ZEROS, digits_before, eight_digits, not_digits, number
+from bigclf.reading.decimals import (
+    BAD,
+    DONE,
+    INTEGER_TENS,
+    TENS,
+    ZEROS,
+    digits_before,
+    eight_digits,
+    not_digits,
+    number,
+)
 from bigclf.reading.memory import (
     address,
     get_byte,
@@ -50,7 +63,7 @@ INDEX, QID = 1, 2
 
 
 @exact_helper
-def mix(x):  # type: ignore[no-untyped-def]
+def mix(x: Any) -> Any:
     """One to one on 64-bit words (the finish of splitmix64): any low bits of it are a good hash."""
     x = (x ^ (x >> U(30))) * _MIX_1
     x = (x ^ (x >> U(27))) * _MIX_2
@@ -58,7 +71,7 @@ def mix(x):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def find_marks(text, at, end, places, size):  # type: ignore[no-untyped-def]
+def find_marks(text: int, at: int, end: int, places: int, size: int) -> int:
     """Write the places of marks from `at` on, whole lines of about CHUNK bytes; how many, or 0 where `size` is short."""
     n = 0
     while True:
@@ -87,12 +100,12 @@ def find_marks(text, at, end, places, size):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def is_blank(c):  # type: ignore[no-untyped-def]
+def is_blank(c: int) -> bool:
     return c == SPACE or (c >= 9 and c <= 13 and c != NEWLINE)
 
 
 @exact_helper
-def long_index(text, start, end):  # type: ignore[no-untyped-def]
+def long_index(text: int, start: int, end: int) -> tuple[int, Any]:
     """(BAD, INDEX or QID; value) of any text before a colon."""
     if end - start == 3 and load64(text, start) & U(0xFFFFFF) == U(0x646971):  # "qid"
         return QID, U(0)
@@ -110,7 +123,7 @@ def long_index(text, start, end):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def value_of(text, start, end):  # type: ignore[no-untyped-def]
+def value_of(text: int, start: int, end: int) -> tuple[int, float]:
     """As `decimals.number`; quick for up to 7 digits before the point and 8 behind it."""
     minus = get_byte(text, start) == MINUS
     at = start + np.int64(minus)
@@ -138,7 +151,7 @@ def value_of(text, start, end):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def find_label(text, start, end, slots, mask, arena):  # type: ignore[no-untyped-def]
+def find_label(text: int, start: int, end: int, slots: int, mask: int, arena: int) -> tuple[int, Any]:
     """(code or -1, key) of a label; the key of up to 8 bytes is the bytes themselves."""
     size = end - start
     if size <= 8:
@@ -164,7 +177,7 @@ def find_label(text, start, end, slots, mask, arena):  # type: ignore[no-untyped
 
 
 @exact_helper
-def settle(column, value, keys, first, n, bits):  # type: ignore[no-untyped-def]
+def settle(column: int, value: int, keys: int, first: int, n: int, bits: int) -> int:
     """Bring a row's entries into the order of their columns; how many there are then, or -1 if an index is there twice.
 
     Under hashing `keys` are the hashes turned so that the bits of the column are the upper ones: entries that share a
@@ -206,7 +219,21 @@ def settle(column, value, keys, first, n, bits):  # type: ignore[no-untyped-def]
 
 
 @exact_helper
-def read_entries(text, places, k, at, column, value, keys, first, limit, bits, ask, answers, answered):  # type: ignore[no-untyped-def]
+def read_entries(
+    text: int,
+    at: int,
+    places: int,
+    k: int,
+    column: int,
+    value: int,
+    keys: int,
+    first: int,
+    limit: int,
+    bits: int,
+    ask: int,
+    answers: int,
+    answered: int,
+) -> tuple[int, int, int, int]:
     """The entries of one row from `at` on, where places[k] is the next mark.
 
     Returns (END or FAULT; k of the newline or comment sign; end of the entries; qid tokens), or FLOATS and, last, how
@@ -275,7 +302,7 @@ def read_entries(text, places, k, at, column, value, keys, first, limit, bits, a
                 at = p
         elif p != at:
             return FAULT, k, z, qids
-        elif c == NEWLINE or c == HASH:
+        elif c in (NEWLINE, HASH):
             break
         elif is_blank(c):
             at = p + 1
@@ -294,12 +321,29 @@ def read_entries(text, places, k, at, column, value, keys, first, limit, bits, a
 
 @exact_kernel
 def read_rows(
-    buffer, state, marks, hashes, line, row, indptr, code, columns, values, slots, arena, ask, answers,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+    buffer: Array,
+    state: Array,
+    marks: Array,
+    hashes: Array,
+    line: Array,
+    row: Array,
+    indptr: Array,
+    code: Array,
+    columns: Array,
+    values: Array,
+    slots: Array,
+    arena: Array,
+    ask: Array,
+    answers: Array,
+) -> int:
     """Rows from state[AT] on, written behind those that are there; returns why it came back."""
     text, places, keys, column, value = (
-        address(buffer), address(marks), address(hashes), address(columns), address(values),
-    )  # fmt: skip
+        address(buffer),
+        address(marks),
+        address(hashes),
+        address(columns),
+        address(values),
+    )
     at, end = state[AT], state[STOP_AT]
     r, z = state[ROWS], state[ENTRIES]
     number_of_line, number_of_row, answered = state[LINE], state[ROW], state[ANSWERED]
@@ -322,7 +366,7 @@ def read_rows(
                 k += 1
                 p = np.int64(get_int32(places, k))
             c = get_byte(text, p)
-            if p > start or (c != NEWLINE and c != HASH):
+            if p > start or c not in (NEWLINE, HASH):
                 if number_of_row == state[LAST]:
                     why = STOP
                     break
@@ -345,9 +389,20 @@ def read_rows(
                         start += 1
                         k += 1
                 why, k, stop, extra = read_entries(
-                    text, places, k, start, column, value, keys, z, state[LIMIT], state[BITS],
-                    address(ask), address(answers), answered,
-                )  # fmt: skip
+                    text,
+                    start,
+                    places,
+                    k,
+                    column,
+                    value,
+                    keys,
+                    z,
+                    state[LIMIT],
+                    state[BITS],
+                    address(ask),
+                    address(answers),
+                    answered,
+                )
                 if why != END:
                     state[ASKED] = extra - answered
                     break

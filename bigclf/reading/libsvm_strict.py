@@ -39,10 +39,10 @@ class Line(NamedTuple):
 
 
 def shown(text: bytes, length: int = 40) -> str:
-    """Text for a message, on one line and not too long.
+    r"""Text for a message, on one line and not too long.
 
-    >>> shown(b"0x10"), shown(b"a'b\\0")
-    ("'0x10'", '"a\\'b\\\\x00"')
+    >>> shown(b"0x10"), shown(b"a'b\0")
+    ("'0x10'", '"a\'b\\x00"')
     """
     words = text[: length + 1].decode("utf-8", "backslashreplace")
     return repr(words if len(words) <= length else words[:length] + "...")

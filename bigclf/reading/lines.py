@@ -35,7 +35,7 @@ class ByteBlock(NamedTuple):
 def last_newline(buffer: NDArray[np.uint8], start: int, end: int) -> int:
     """Position behind the last newline of buffer[start:end]; start when there is none."""
     step = 1 << 16
-    view = memoryview(buffer)
+    view = buffer.data
     while end > start:
         low = max(start, end - step)
         found = bytes(view[low:end]).rfind(b"\n")
@@ -81,12 +81,12 @@ def blocks(
     offset, seen, open_ended = 0, 0, True
     while open_ended or end > start:
         while open_ended and end < len(buffer) - PAD:
-            n = stream.readinto(memoryview(buffer)[end : len(buffer) - PAD])
+            n = stream.readinto(buffer.data[end : len(buffer) - PAD])
             if not n:
                 open_ended = False
                 break
             if seen == 0 and n < 3:  # a pipe may give a byte order mark in pieces
-                while n < 3 and (more := stream.readinto(memoryview(buffer)[end + n : len(buffer) - PAD])):
+                while n < 3 and (more := stream.readinto(buffer.data[end + n : len(buffer) - PAD])):
                     n += more
             if seen == 0 and bytes(buffer[end : end + 3]) == _BOM:
                 start += 3

@@ -40,6 +40,7 @@ class Schema:
     classes: tuple[str, ...]  # in code order
     positive: str | None
     used: int  # columns in use
+    zero_based: bool  # LIBSVM: index 0 was met in the head
     reference: NDArray[np.float64]  # (used,) subtracted before rounding to dtype
     offset: NDArray[np.float64]  # (used,) subtracted after it
     factor: NDArray[np.float64]  # (used,) multiplied with
@@ -69,6 +70,10 @@ class Schema:
             raise ValueError("the schema's arrays have the wrong length")
         return schema
 
+    def count(self) -> int:
+        """How many features there are, the bias apart."""
+        return self.used - 1 if self.hash_bits or self.zero_based else max(self.used - 2, 0)
+
     def columns_named(self) -> list[str]:
         """(used,) names of the block's columns, for people."""
         names = ["(bias)" if self.bias else "(no bias)"] + [str(i) for i in range(self.used - 1)]
@@ -82,7 +87,7 @@ class Schema:
     def widened(self, used: int, classes: tuple[str, ...]) -> Schema:
         """The schema after columns and classes were born: new columns are neither shifted nor scaled."""
         more = used - self.used
-        grown = {
+        grown: dict[str, Any] = {
             name: np.concatenate([a, np.full(more, 1.0 if name == "factor" else 0.0)])
             for name, a in self.arrays().items()
         }

@@ -148,9 +148,7 @@ def _look(path: str, format: str) -> Source:
 def _first_bytes(raw: BinaryIO, compression: str | None, path: str) -> bytes:
     try:
         stream = _unpack(raw, compression)
-        buffer = bytearray(SNIFF)
-        n = stream.readinto(memoryview(buffer))
-        return bytes(buffer[: n or 0])
+        return stream.read(SNIFF)
     except (OSError, EOFError):  # cut short: the reader itself will say so, with the row
         return b""
 
@@ -172,11 +170,11 @@ def _unpack(raw: BinaryIO, compression: str | None) -> BinaryIO:
 
 
 def sniff(start: bytes, path: str) -> str:
-    """Format of text (or Parquet) that begins like this.
+    r"""Format of text (or Parquet) that begins like this.
 
     LIBSVM is text whose first row is a label, alone or followed by `index:value`, with no comma in front.
 
-    >>> sniff(b"# c\\n+1 1:0.5 3:1\\n", "-"), sniff(b"a,b\\n1,2\\n", "-"), sniff(b"PAR1", "x"), sniff(b"1:2\\n", "-")
+    >>> sniff(b"# c\n+1 1:0.5 3:1\n", "-"), sniff(b"a,b\n1,2\n", "-"), sniff(b"PAR1", "x"), sniff(b"1:2\n", "-")
     ('libsvm', 'csv', 'parquet', 'libsvm')
     """
     if start.startswith(b"PAR1"):
