@@ -89,6 +89,23 @@ class Param:
     open_low: bool = False
     choices: tuple[str, ...] = ()
 
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is of the right type and within the bounds.
+
+        >>> cap = Param("C", float, 1.0, "", low=0.0, open_low=True)
+        >>> cap.accepts(0.5), cap.accepts(0.0), cap.accepts(float("nan")), cap.accepts("1")
+        (True, False, False, False)
+        """
+        if self.type is str:
+            return isinstance(value, str) and (not self.choices or value in self.choices)
+        if isinstance(value, bool) or not isinstance(value, int if self.type is int else (int, float)):
+            return False
+        if value != value or value in (float("inf"), float("-inf")):
+            return False
+        if self.low is not None and (value <= self.low if self.open_low else value < self.low):
+            return False
+        return self.high is None or value <= self.high
+
 
 @dataclass(frozen=True)
 class Spec:

@@ -205,6 +205,10 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
     )
     if not schema.used <= model.cols <= 2 * schema.used + 8:
         raise ValueError("its number of columns is impossible")
+    known = {p.name: p for p in model.spec.params}
+    for name, value in model.params.items():
+        if name not in known or not known[name].accepts(value):
+            raise ValueError(f"{model.algorithm} has no parameter {name} = {value!r}")
     learner = model.learner()
     parts = {k.removeprefix("state/"): a for k, a in arrays.items() if k.startswith("state/")}
     used = model.shape(used=True)

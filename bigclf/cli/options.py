@@ -176,19 +176,12 @@ def _option(p: Param, panel: str) -> Any:
         return Annotated[kind | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel)]
 
     def within(value: Any) -> Any:
-        if value is not None and not _within(p, value):
+        if value is not None and not p.accepts(value):
             top = "" if p.high is None else f" and at most {p.high:g}"
             raise typer.BadParameter(f"{value:g} should be {low.rstrip('; ')}{top}")
         return value
 
     return Annotated[p.type | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel, callback=within)]
-
-
-def _within(p: Param, value: float) -> bool:
-    if value != value or value in (float("inf"), float("-inf")):
-        return False
-    below = p.low is not None and (value <= p.low if p.open_low else value < p.low)
-    return not below and (p.high is None or value <= p.high)
 
 
 def takes(**groups: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -1,4 +1,4 @@
-"""CSV fields one by one as text: what a column holds (at the head), and which row is at fault (when a block fails).
+"""CSV fields one by one as text: what a column holds (in the head), and which row is at fault (in a block that failed).
 
 Slower than letting pyarrow convert, so only the head and blocks with something out of the ordinary come here.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bigclf.errors import DataError
 from bigclf.reading.csv_piece import Dialect, Piece
 from bigclf.reading.raw import Column, Words
-from bigclf.reading.table import BLANKS, MISSING, NUMBER, TRUTH, codes, floats, show, spell, words
+from bigclf.reading.table import BLANKS, MISSING, NUMBER, TRUTH, codes, finite, floats, show, spell, whole, words
 
 NUMERIC, TRUE_FALSE, GONE, WORD, ENDLESS, BROKEN = range(6)
 _INFINITE = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")
@@ -43,13 +43,21 @@ def fields(piece: Piece, positions: list[int]) -> Fields:
     record = np.arange(table.num_rows + len(ragged))
     if ragged:
         record = np.delete(record, list(ragged))
-    columns = {at: pa.concat_arrays(table[str(at)].chunks) if table.num_rows else pa.array([], pa.large_binary())
-               for at in positions}  # fmt: skip
+    columns = {at: whole(column) for at, column in zip(positions, table.itercolumns(), strict=True)}
     return Fields(record, columns, ragged)
 
 
 def cells(column: Any, dialect: Dialect, numbers: bool = True) -> Cells:
     """What the fields are; with numbers False only GONE, WORD and BROKEN are told apart."""
+    if numbers and dialect.decimal == ".":
+        try:  # the usual column in a few calls, because with thousands of columns calls are what takes the time
+            text = column.cast(pa.large_string())
+            value = floats(text.cast(pa.float64()))
+        except pa.ArrowInvalid:
+            pass
+        else:
+            if finite(value):
+                return Cells(np.full(len(text), NUMERIC, np.int8), value, text)
     broken = pc.match_substring(column, b"\0").to_numpy(zero_copy_only=False)
     try:
         text = column.cast(pa.large_string())
@@ -61,7 +69,7 @@ def cells(column: Any, dialect: Dialect, numbers: bool = True) -> Cells:
     state = np.full(len(text), WORD, np.int8)
     value = np.full(len(text), np.nan)
     if numbers:
-        point = "." if dialect.decimal == "." else dialect.decimal
+        point = dialect.decimal
         pattern = "^(?:" + NUMBER.pattern.replace(r"\.", "\\" + point) + r")\z"
         state[_mask(pc.match_substring_regex(text, pattern))] = NUMERIC
         plain = text if point == "." else pc.replace_substring(text, point, ".")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from bigclf.reading.csv_exact import (
 from bigclf.reading.csv_piece import Piece
 from bigclf.reading.table import Kinds, show
 
+JOINED = 16 << 20  # bytes
 DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([T ].*)?|[0-9]{1,2}([./])[0-9]{1,2}\2[0-9]{2,4}", re.DOTALL)
 
 
@@ -45,7 +46,7 @@ class _Seen:
 
     def look(self, piece: Piece, record: Any, column: Any) -> None:
         cell = cells(column, piece.dialect)
-        number = np.isin(cell.state, (NUMERIC, TRUE_FALSE, ENDLESS))
+        number = (cell.state == NUMERIC) | (cell.state == TRUE_FALSE) | (cell.state == ENDLESS)
         word = cell.state == WORD
         self.numbers += int(number.sum())
         self.words += int(word.sum())
@@ -56,7 +57,7 @@ class _Seen:
             at = int(np.argmax(rows))
             return _Found(piece.row + int(record[at]), piece.place(int(record[at])), cell.text[at].as_py())
 
-        self.value = self.value or first(~np.isin(cell.state, (GONE, BROKEN)))
+        self.value = self.value or first((cell.state != GONE) & (cell.state != BROKEN))
         self.word = self.word or first(word)
 
     def verdict(self, name: str, stop: bool) -> tuple[str, list[tuple[int, DataError]]]:
@@ -74,6 +75,19 @@ class _Seen:
         return "words", []
 
 
+def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces, joined within a file up to some size: many small ones would cost many calls for each column."""
+    group: list[Piece] = []
+    size = 0
+    for piece in [*pieces, None]:
+        if group and (piece is None or piece.layout is not group[0].layout or size + len(piece.data) > JOINED):
+            yield replace(group[0], data=b"".join(p.data for p in group)) if len(group) > 1 else group[0]
+            group, size = [], 0
+        if piece is not None:
+            group.append(piece)
+            size += len(piece.data)
+
+
 def determine(head: Sequence[Piece], stop: bool) -> Kinds:
     """Kinds of the columns by the whole head; its first piece is of the first file.
 
@@ -83,7 +97,7 @@ def determine(head: Sequence[Piece], stop: bool) -> Kinds:
     first = head[0].layout
     seen = {name: _Seen() for name, _ in first.features if name not in first.forced}
     uneven: list[tuple[int, DataError]] = []
-    for piece in head:
+    for piece in _joined(head):
         layout = piece.layout
         read = fields(piece, [at for name, at in layout.features if name in seen] or [0])
         for record in sorted(read.ragged)[:1]:

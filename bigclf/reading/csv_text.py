@@ -249,8 +249,9 @@ class CsvReader:
         if uneven:
             return None
         data: dict[str, Column] = {}
+        columns = dict(zip(types, map(whole, table.itercolumns()), strict=False))
         for name, at in layout.features:
-            column = whole(table[str(at)])
+            column = columns[at]
             if kinds[name] == "words":
                 data[name] = found = self._words(column, piece.dialect)
                 if name not in layout.forced and any(_numeric(word) for word in found.names):
@@ -259,7 +260,7 @@ class CsvReader:
                 data[name] = values = floats(column)
                 if not (finite(values) if not column.null_count else _regular(values, column.null_count)):
                     return None
-        label = None if layout.label is None else self._words(whole(table[str(layout.label)]), piece.dialect)
+        label = None if layout.label is None else self._words(columns[layout.label], piece.dialect)
         if label is not None and self.options.need_label and label.code.size and label.code.min() < 0:
             return None
         return data, label, table.num_rows

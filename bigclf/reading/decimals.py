@@ -86,7 +86,7 @@ def leading_digits(text: int, at: int) -> tuple[int, Any]:
 
 
 @exact_helper
-def scaled(m: Any, q: int) -> float:
+def scaled(m: Any, q: int) -> Any:
     """The product m * 10^q rounded to the nearest float64, to even where two are as near; m is any uint64 but 0."""
     if q < SMALLEST:
         return 0.0
@@ -175,7 +175,7 @@ def number(text: int, start: int, end: int) -> tuple[int, float]:
         power = 0
         while 48 <= get_byte(text, at) <= 57:
             if power < 1 << 40:
-                power = power * 10 + np.int64(get_byte(text, at) - 48)
+                power = power * 10 + get_byte(text, at) - 48
             at += 1
         if at == first:
             return BAD, 0.0

@@ -13,6 +13,7 @@ from bigclf.errors import DataError, UsageError
 from bigclf.reading import libsvm_kernel as kernel
 from bigclf.reading import raw
 from bigclf.reading.libsvm_strict import LineFault, class_name, parse_line
+from bigclf.reading.libsvm_tokens import CHUNK
 from bigclf.reading.lines import ByteBlock, ByteStream, blocks
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import Raw, Skips, Sparse, Words
@@ -114,9 +115,10 @@ class Labels:
 
 
 def _mix(x: int) -> int:
-    """`kernel.mix` on Python's integers.
+    """`libsvm_tokens.mix` on Python's integers.
 
-    >>> _mix(1) == int(kernel.mix.py_func(np.array([1], np.uint64))[0])
+    >>> from bigclf.reading.libsvm_tokens import mix
+    >>> _mix(1) == int(mix.py_func(np.array([1], np.uint64))[0])
     True
     """
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
@@ -172,10 +174,10 @@ class Parser:
         self.state[kernel.LIMIT] = options.max_column - 1
         self.state[kernel.BITS] = options.hash_bits
         self.state[kernel.NEED] = options.need_label
-        self.ask = np.empty((kernel.MISS, 2), np.int64)
-        self.answers = np.empty(kernel.MISS, np.float64)
+        self.ask = np.empty((kernel.ASKS, 2), np.int64)
+        self.answers = np.empty(kernel.ASKS, np.float64)
         self.per_byte = (1 / 64, 1 / 8)  # rows and entries, as of late
-        self._scratch(2 * kernel.CHUNK)
+        self._scratch(2 * CHUNK)
 
     def _scratch(self, size: int) -> None:
         self.places = np.empty(size, np.int32)
@@ -206,11 +208,12 @@ class Parser:
             rows, entries = self.per_byte
             state[kernel.ROWS] = state[kernel.ENTRIES] = 0
             out = _Output.empty(
-                min(size // 2 + 1, int(size * rows) + 64), min(size // 2 + 2, int(size * entries) + kernel.CHUNK // 2)
+                min(size // 2 + 1, int(size * rows) + 64), min(size // 2 + 2, int(size * entries) + CHUNK // 2)
             )
             out = self._run(block.buffer, out)
-            self.notices["qid"] += int(state[kernel.QIDS])
-            state[kernel.QIDS] = 0
+            if state[kernel.QIDS]:
+                self.notices["qid"] += int(state[kernel.QIDS])
+                state[kernel.QIDS] = 0
             n, z = int(state[kernel.ROWS]), int(state[kernel.ENTRIES])
             done = size - int(block.end - state[kernel.AT])
             self.per_byte = (1.02 * n / max(done, 1), 1.02 * z / max(done, 1))
@@ -225,7 +228,7 @@ class Parser:
         return Raw(_trimmed(out.row, n), data, label, lambda i: f"{path}:{line[i]}", head)
 
     def _run(self, buffer: NDArray[np.uint8], out: _Output) -> _Output:
-        """Call the kernel until the block, or its part in the head, is done; returns the output, which may have grown."""
+        """Call the kernel until the block, or its part in the head, is done; the output may have grown."""
         state, labels = self.state, self.labels
         while True:
             given = labels.slots, labels.arena, self.ask, self.answers
@@ -256,7 +259,8 @@ class Parser:
             entries = max(2 * entries, int(self.state[kernel.WANTED]))
         used = (n, n, n + 1, n, z, z)
         sizes = (rows, rows, rows + 1, rows, entries, entries)
-        return _Output(*(_longer(a, u, s) for a, u, s in zip(out, used, sizes, strict=True)))
+        arrays: tuple[NDArray[Any], ...] = out
+        return _Output(*(_longer(a, u, s) for a, u, s in zip(arrays, used, sizes, strict=True)))
 
     def _answer(self, buffer: NDArray[np.uint8]) -> None:
         """Numbers of more than 19 digits, so near to a rounding border that the kernel leaves them to Python."""

@@ -1,4 +1,4 @@
-"""One LIBSVM line read slowly and with reasons: what the fast reader refused is explained here, and it is tested by this.
+"""One LIBSVM line read slowly and with reasons: explains what the fast reader refused, and is what tests compare with.
 
     [label] [qid:N] index:value index:value ... [# comment]
 

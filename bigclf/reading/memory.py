@@ -34,13 +34,15 @@ def _address(typingctx: Any, array: Any) -> Any:
 
 
 def _element(kind: Any, size: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """(get, put): get(address, i) and put(address, i, x) for arrays of this type."""
+    """(get, put): get(address, i) and put(address, i, x) for arrays of this type. Signed integers come as int64."""
+    given = types.int64 if kind == types.int32 else kind
 
     def get(typingctx: Any, address: Any, i: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return builder.load(_pointer(builder, *args, context.get_data_type(kind), size))
+            x = builder.load(_pointer(builder, args[0], args[1], context.get_data_type(kind), size))
+            return context.cast(builder, x, kind, given)
 
-        return kind(types.int64, types.int64), codegen
+        return given(types.int64, types.int64), codegen
 
     def put(typingctx: Any, address: Any, i: Any, x: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -56,7 +58,7 @@ def _load64(typingctx: Any, text: Any, at: Any) -> Any:
     """The eight bytes from text + at as one word, the first byte lowest."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_pointer(builder, *args, _WORD), align=1)
+        return builder.load(_pointer(builder, args[0], args[1], _WORD), align=1)
 
     return types.uint64(types.int64, types.int64), codegen
 

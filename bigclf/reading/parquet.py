@@ -91,17 +91,20 @@ class ParquetReader:
     def _layout(self, schema: Any, path: str) -> Layout:
         """Where the columns stand in a file; sets `kinds` by the first one."""
         training = self.kinds is None
+        names = schema.names  # and types: each a new list at every look
+        every = schema.types
         if training:
-            layout = choose(schema.names, self.options, path, self.notices)
+            layout = choose(names, self.options, path, self.notices)
         else:
-            layout = align(schema.names, cast("Kinds", self.kinds), self.options, path, self.notices)
+            layout = align(names, cast("Kinds", self.kinds), self.options, path, self.notices)
         used = [
             *layout.features,
             *([(cast("str", layout.label_name), layout.label)] if layout.label is not None else []),
         ]
-        types = {name: schema.types[at] for name, at in used}
+        types = {name: every[at] for name, at in used}
+        count = Counter(names)
         for name, type in types.items():
-            if schema.names.count(name) > 1:
+            if count[name] > 1:
                 raise DataError(path, f"column {name!r} appears twice")
             if _kind(type) is None:
                 raise DataError(path, f"column {name!r} is {_called(type)}; name it in --ignore")

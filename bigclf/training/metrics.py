@@ -111,7 +111,7 @@ class Curve:
 
     def add(self, scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> None:
         """Scores (units, n) of rows; positive (units, n)."""
-        raw = scores.astype(np.float32).view(np.int32).astype(np.int64)
+        raw = (scores + 0.0).astype(np.float32).view(np.int32).astype(np.int64)  # + 0.0: -0 is 0
         order = np.where(raw < 0, ~(raw & 0x7FFFFFFF) & 0x7FFFFFFF, raw | 0x80000000)  # as the numbers themselves
         bins = order >> (32 - self.bits)
         size = 1 << self.bits

@@ -1,0 +1,70 @@
+"""Small made-up rows and the shortest way to train on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bigclf.algorithms import registry
+from bigclf.block import Csr
+from bigclf.core import TILE, Block, Shape
+from bigclf.training.units import new_plan
+
+BINARY = np.array([[-1, 1]], np.int8)
+
+# The eight rows of the least-squares companion: bias, x1, x2; two classes, and three.
+EIGHT = np.array(
+    [
+        [1, 0.1, 0.9],
+        [1, 0.4, 0.7],
+        [1, 0.2, 0.6],
+        [1, 0.8, 0.3],
+        [1, 0.9, 0.1],
+        [1, 0.5, 0.4],
+        [1, 0.7, 0.8],
+        [1, 0.3, 0.2],
+    ]
+)
+TWO = np.array([0, 0, 0, 1, 1, 0, 1, 0], np.int32)
+THREE = np.array([0, 0, 1, 2, 2, 1, 2, 0], np.int32)
+
+
+def csr(X):
+    """The rows as CSR, zeros left out."""
+    m = X != 0
+    ptr = np.concatenate([[0], m.sum(axis=1).cumsum()]).astype(np.int64)
+    return Csr(X[m], np.nonzero(m)[1].astype(np.int32), ptr, X.shape[1])
+
+
+def made(n, seed, d=7, dtype=np.float32):
+    """Rows with the bias in front, a third of them zero, and labels that mostly follow a column."""
+    r = np.random.default_rng(seed)
+    X = r.standard_normal((n, d)).astype(dtype)
+    X[r.random((n, d)) < 0.3] = 0
+    X[:, 0] = 1
+    return X, (X[:, 1] + 0.3 * r.standard_normal(n) > 0.5).astype(np.int32)
+
+
+def train(learner, X, y, cuts=(), code=BINARY, state=None, start=0, finish=True):
+    """The learner's state after these rows, cut where told; a learner of tiles gets whole tiles."""
+    sparse = isinstance(X, Csr)
+    n, cols = len(y), X.cols if sparse else X.shape[1]
+    s = learner.init(Shape(len(code), cols, code.shape[1])) if state is None else state
+    marks = range(TILE, n, TILE) if learner.grain == "tile" else cuts
+    ends = sorted({0, n, *marks})
+    from bigclf.block import take
+
+    for a, b in zip(ends, ends[1:]):
+        block = Block(np.arange(start + a, start + b), take(X, a, b), y[a:b])
+        s = learner.update(s, block, new_plan(code, y[a:b]))
+    return learner.finish(s) if finish and learner.finish is not None else s
+
+
+def learners():
+    """Every algorithm by name, and the forms of those that have some."""
+    found = {name: registry.build(name) for name in registry.specs()}
+    found["arow --cov full"] = registry.build("arow", cov="full")
+    found["arow --diag drop"] = registry.build("arow", diag="drop")
+    for scale in ("minmax", "maxabs", "std"):
+        spec = registry.get("nr-rls")
+        found[f"nr-rls --scale {scale}"] = spec.build(**registry.arguments(spec, {}), scale=scale)
+    return found

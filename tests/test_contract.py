@@ -1,0 +1,160 @@
+"""What every learner promises. A new algorithm is in here without being named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from data import BINARY, csr, learners, made, train
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bigclf import state as states
+from bigclf.core import TILE, Block, Shape
+from bigclf.errors import UnsupportedError
+from bigclf.training.fit import tiles
+from bigclf.training.units import code_matrix, new_plan
+
+LEARNERS = learners()
+each = pytest.mark.parametrize("name", LEARNERS)
+
+
+def same(a, b):
+    fa, fb = states.flatten(a), states.flatten(b)
+    assert fa.keys() == fb.keys()
+    for path in fa:
+        assert fa[path].tobytes() == fb[path].tobytes(), path
+
+
+@each
+@given(st.integers(1, 3000), st.integers(0, 999), st.lists(st.integers(0, 3000), max_size=5))
+@settings(max_examples=12, deadline=None)
+def test_cutting_the_stream_changes_no_byte(name, n, seed, cuts):
+    learner = LEARNERS[name]
+    X, y = made(n, seed)
+    whole = train(learner, X, y)
+    ends = sorted({0, n, *(min(c, n) for c in cuts)})
+    blocks = ((Block(np.arange(a, b), X[a:b], y[a:b]), ("0", "1")) for a, b in zip(ends, ends[1:]))
+    s = learner.init(Shape(1, X.shape[1], 2))
+    for piece, _ in tiles(blocks, learner.grain):
+        s = learner.update(s, piece, new_plan(BINARY, piece.y))
+    same(whole, learner.finish(s) if learner.finish else s)
+
+
+@each
+def test_dense_and_sparse_rows_give_the_same_scores(name):
+    learner = LEARNERS[name]
+    X, y = made(2100, 1)
+    dense, sparse = train(learner, X, y), train(learner, csr(X), y)
+    a, b = learner.decision(dense, X), learner.decision(sparse, csr(X))
+    np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9)
+
+
+@each
+def test_state_is_flat_arrays_with_named_axes(name):
+    learner = LEARNERS[name]
+    X, y = made(50, 2)
+    flat = states.flatten(train(learner, X, y))
+    assert flat.keys() == learner.axes.keys()
+    shape = Shape(1, X.shape[1], 2)
+    for path, array in flat.items():
+        assert array.dtype == np.float64
+        assert array.shape == tuple(states.extent(a, shape) for a in learner.axes[path]), path
+    assert sum(a.nbytes for a in flat.values()) == states.nbytes(learner.axes, shape)
+
+
+@each
+def test_growing_columns_equals_having_had_them(name):
+    learner = LEARNERS[name]
+    X, y = made(2048, 3, d=6)
+    X[:TILE, 4:] = 0  # the last two are born in the second tile
+    narrow = train(learner, np.ascontiguousarray(X[:TILE, :4]), y[:TILE], finish=False)
+    grown = states.grow(learner, narrow, Shape(1, 6, 2))
+    late = train(learner, np.ascontiguousarray(X[TILE:]), y[TILE:], state=grown, start=TILE)
+    want = train(learner, X, y)
+    np.testing.assert_allclose(learner.decision(late, X), learner.decision(want, X), rtol=1e-9, atol=1e-9)
+
+
+@each
+def test_score_before_the_row_is_the_decision_just_before_it(name):
+    learner = LEARNERS[name]
+    n = 60 if learner.grain == "row" else 3 * TILE
+    step = 1 if learner.grain == "row" else TILE
+    X, y = made(n, 5)
+    s = learner.init(Shape(1, X.shape[1], 2))
+    for a in range(0, n, step):
+        want = learner.decision(s, X[a : a + step])
+        plan = new_plan(BINARY, y[a : a + step])
+        s = learner.update(s, Block(np.arange(a, a + step), X[a : a + step], y[a : a + step]), plan)
+        np.testing.assert_array_equal(plan.pre, want)
+
+
+@each
+def test_a_row_that_a_unit_skips_teaches_it_nothing(name):
+    learner = LEARNERS[name]
+    X, y = made(TILE, 6)
+    s = train(learner, X, y, finish=False)
+    before = {k: v.copy() for k, v in states.flatten(s).items()}
+    unlabelled = np.full(40, -1, np.int32)
+    s = learner.update(s, Block(np.arange(40), X[:40], unlabelled), new_plan(BINARY, unlabelled))
+    for path, array in states.flatten(s).items():
+        assert before[path].tobytes() == array.tobytes(), path
+
+
+@each
+def test_a_third_class_starts_from_the_two(name):
+    learner = LEARNERS[name]
+    X, y = made(TILE, 7)
+    old, new = code_matrix(["0", "1"]), code_matrix(["0", "1", "2"])
+    s = train(learner, X, y, finish=False)
+    want = learner.decision(learner.finish(s) if learner.finish else s, X)[0]
+    promoted = states.change_units(learner, s, old, new, Shape(3, X.shape[1], 3))
+    scores = learner.decision(promoted, X)
+    np.testing.assert_allclose(scores[1], want, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(scores[0], -want, rtol=1e-9, atol=1e-9)
+
+
+@each
+def test_merge_equals_one_run(name):
+    learner = LEARNERS[name]
+    if learner.merge is None:
+        pytest.skip("no exact merge")
+    X, y = made(4 * TILE, 8)
+    parts = [train(learner, X[a::3], y[a::3], finish=False) for a in range(3)]
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = learner.merge(merged, part)
+    np.testing.assert_allclose(
+        learner.decision(learner.finish(merged), X), learner.decision(train(learner, X, y), X), rtol=1e-9, atol=1e-11
+    )
+
+
+@each
+def test_weights_count_where_the_learner_can_use_them(name):
+    """A row of weight 2 is, for learners that go row by row, not the same as one of weight 1."""
+    learner = LEARNERS[name]
+    algorithm = name.split()[0]
+    if algorithm not in ("perceptron", "pa-1", "pa-2", "arow"):
+        pytest.skip("has no use for weights by row yet")
+    X, y = made(200, 9)
+    plan = new_plan(BINARY, y)
+    heavy = plan._replace(weight=np.full(plan.target.shape, 0.25))
+    a = learner.update(learner.init(Shape(1, X.shape[1], 2)), Block(np.arange(200), X, y), plan)
+    b = learner.update(learner.init(Shape(1, X.shape[1], 2)), Block(np.arange(200), X, y), heavy)
+    assert not np.array_equal(a.w, b.w)
+
+
+def test_one_class_becomes_two_by_changing_the_sign():
+    learner = LEARNERS["pa-1"]
+    X, _ = made(50, 10)
+    s = train(learner, X, np.zeros(50, np.int32), code=code_matrix(["b"]), finish=False)
+    two = states.change_units(learner, s, code_matrix(["b"]), code_matrix(["b", "c"]), Shape(1, X.shape[1], 2))
+    np.testing.assert_array_equal(two.w, -s.w)
+
+
+def test_published_recursion_refuses_a_late_class():
+    from bigclf.algorithms import registry
+
+    learner = registry.build("nr-rls", form="algorithm1")
+    s = learner.init(Shape(1, 3, 2))
+    with pytest.raises(UnsupportedError, match="--classes"):
+        states.change_units(learner, s, BINARY, code_matrix(["0", "1", "2"]), Shape(3, 3, 3))

@@ -1,0 +1,78 @@
+"""Every algorithm against its naive twin; and the identities that its source states."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from data import csr, made, train
+
+from bigclf.algorithms import registry
+
+CASES = [
+    *((name, {}) for name in registry.specs()),
+    ("pa-1", {"C": 0.05}),
+    ("pa-2", {"C": 0.05}),
+    ("arow", {"cov": "full", "r": 0.3}),
+    ("arow", {"r": 3.0}),
+    ("arow", {"diag": "drop"}),
+    ("ls", {"b": 2.0, "tau": 0.3, "eta": 0.7}),
+    ("nr-rls", {"b": 0.01, "tau": -0.3, "eta": 2.0}),
+]
+
+
+def error(got, want):
+    """Distance relative to the length of the right vector: the recursions round, and some weights are near zero."""
+    return np.linalg.norm(got - want) / np.linalg.norm(want)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("name", "params"), CASES)
+def test_equals_its_naive_twin(name, params, sparse):
+    twin = getattr(naive, name.replace("-", "_"))
+    X, y = made(3000, seed=5, d=9, dtype=np.float64)
+    X[17] = 0  # a row of zeros teaches nothing
+    state = train(registry.build(name, **params), csr(X) if sparse else X, y)
+    assert error(state.w[0], twin(X, 2.0 * y - 1, **params)) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["ls", "ter"])
+def test_scaling_when_solving_equals_scaled_rows(name):
+    """Minima and maxima of the whole stream, in one pass."""
+    X, y = made(3000, seed=6, dtype=np.float64)
+    X[:, 2] = X[:, 2] * 40 + 300
+    X[:, 3] = 7.5  # constant: maps to 0
+    spec = registry.get(name)
+    learner = spec.build(**registry.arguments(spec, {}), scale="minmax")
+    scores = learner.decision(train(learner, X, y), X)[0]
+    scaled = naive.minmax(X)
+    want = scaled @ getattr(naive, name)(scaled, 2.0 * y - 1)
+    np.testing.assert_allclose(scores, want, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["nr-rls", "ls"])
+def test_order_of_rows_does_not_matter(name):
+    X, y = made(2500, seed=7, dtype=np.float64)
+    order = np.random.default_rng(0).permutation(len(y))
+    learner = registry.build(name)
+    np.testing.assert_allclose(train(learner, X, y).w, train(learner, X[order], y[order]).w, rtol=1e-10, atol=1e-12)
+
+
+def test_nr_rls_does_not_mind_how_often_a_class_is_repeated():
+    X, y = made(900, seed=8, dtype=np.float64)
+    learner = registry.build("nr-rls")
+    more = np.concatenate([np.arange(900), np.flatnonzero(y == 1), np.flatnonzero(y == 1)])
+    np.testing.assert_allclose(train(learner, X, y).w, train(learner, X[more], y[more]).w, rtol=1e-9, atol=1e-12)
+
+
+def test_flipped_labels_flip_the_weights():
+    X, y = made(900, seed=9, dtype=np.float64)
+    for name in ("nr-rls", "ls", "arow", "pa-1"):
+        learner = registry.build(name)
+        np.testing.assert_allclose(train(learner, X, y).w, -train(learner, X, 1 - y).w, rtol=1e-9, atol=1e-12)
+
+
+def test_published_recursion_equals_the_batch_solution():
+    X, y = made(400, seed=10, d=5, dtype=np.float64)
+    learner = registry.build("nr-rls", form="algorithm1", b=0.01)
+    assert error(train(learner, X, y).w[0], naive.ter(X, 2.0 * y - 1, b=0.01)) < 1e-8
