@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from bigclf.jit import FAST
+from bigclf.jit import FAST, overload, types
 
 if TYPE_CHECKING:
     from bigclf.core import Array

@@ -1,4 +1,4 @@
-"""The only import of numba's decorators: one set of flags, one cache folder per version of the sources."""
+"""The only import of numba: one set of flags, one cache folder per version of the sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _hidden = "scipy" not in sys.modules
 if _hidden:
     sys.modules["scipy"] = None  # type: ignore[assignment]
 import numba  # noqa: E402
-from numba import config  # noqa: E402
+from numba import config, types  # noqa: E402
+from numba.extending import intrinsic, overload  # noqa: E402
+
+__all__ = ["CACHE", "FAST", "exact_helper", "exact_kernel", "helper", "intrinsic", "kernel", "overload", "types"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 FAST = {"contract", "reassoc", "nsz", "arcp"}  # not the two that assume no NaN and no infinity: we test for them

@@ -1,13 +1,17 @@
 """Columns of CSV files: what they hold, which is the label, how files and models are matched."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from tabular import fault, features, labels, open_csv, read
 
 from bigclf.errors import DataError
 from bigclf.reading import csv_text
+from bigclf.reading.csv_text import CsvReader
+from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import Skips
+from bigclf.reading.source import find
 from bigclf.reading.table import Kinds
 
 
@@ -83,6 +87,14 @@ def test_categorical_makes_words_of_numbers(write):
     assert reader.kinds == Kinds((("zip", "words"),), "y", forced=("zip",))
     write("u.csv", "y,zip\na,7.0\n")
     assert features("u.csv", kinds=reader.kinds, categorical=("1",)) == [("7",)]  # the model knows it by name
+
+
+def test_options_by_number_become_names_for_other_files(write):
+    write("t.csv", "zip,id,y\n1,7,a\n")
+    options = ReadOptions(format="csv", label="last", categorical=("1",), ignore=("2",))
+    reader = CsvReader(find(["t.csv"], "csv"), options, Skips(True))
+    list(reader)
+    assert reader.kinds.named(options) == replace(options, label="y", categorical=("zip",), ignore=("id",))
 
 
 def test_true_and_false_are_one_and_zero(write):

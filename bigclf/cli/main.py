@@ -15,16 +15,28 @@ import typer
 from bigclf import __version__
 from bigclf.errors import BigclfError, UsageError
 
-COMMANDS = ("train", "predict", "evaluate", "check", "info", "algos")
+COMMANDS = {
+    "train": "Train a classifier.",
+    "predict": "Predict: one label a line on standard output.",
+    "evaluate": "Evaluate a model on labelled data.",
+    "check": "Check data: every fault with its place.",
+    "info": "Show what is in a model.",
+    "algos": "List the algorithms, or show one.",
+}
 
 
 def build(argv: Sequence[str]) -> typer.Typer:
-    """The application for these arguments: `train` has the options of the algorithm that they name."""
+    """The application for these arguments.
+
+    Of the commands only the one that is named is imported (its many options cost time to build); the others are there
+    by name. `train` has the options of the algorithm that the arguments name.
+    """
     app = typer.Typer(
         name="bigclf",
         help="Train classifiers on files far larger than memory.",
         epilog="Example: bigclf train data.svm --algo nr-rls -o model.npz && bigclf evaluate model.npz test.svm",
         pretty_exceptions_enable=False,
+        rich_markup_mode="rich" if set(argv[:1]) & COMMANDS.keys() else None,  # the short list needs no panels
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
@@ -40,10 +52,13 @@ def build(argv: Sequence[str]) -> typer.Typer:
             print(ctx.get_help(), file=sys.stderr)
             raise typer.Exit(2)
 
-    for name in COMMANDS:
+    for name, line in COMMANDS.items():
+        if name not in argv[:1]:
+            app.command(name, help=line)(lambda: None)
+            continue
         module = import_module(f"bigclf.cli.{name}")
         command: Callable[..., Any] = module.command(argv) if hasattr(module, "command") else getattr(module, name)
-        app.command(name, epilog=module.EXAMPLE)(command)
+        app.command(name, epilog=module.EXAMPLE, short_help=line)(command)
     return app
 
 

@@ -37,23 +37,23 @@ def kept(options: ReadOptions) -> dict[str, Any]:
     return {name: getattr(options, name) for name in KEPT}
 
 
-def kinds_of(schema: Schema) -> Kinds | None:
+def kinds_of(schema: Schema, options: ReadOptions) -> Kinds | None:
     """Kinds of a table's columns as the model has them; None for a model of LIBSVM input."""
     if schema.kind != "table":
         return None
     from bigclf.reading.table import Kinds
 
-    return Kinds(tuple((f.name, f.kind) for f in schema.features), schema.label)
+    columns = tuple((f.name, f.kind) for f in schema.features)
+    return Kinds(columns, schema.label, options.categorical, options.ignore)
 
 
 def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool) -> Stream:
     """Inputs read as the model was trained; `labels` says that every row must have one."""
     sources = find(data, given.get("format", "auto"))
     options = read_options(given, model.reading, need_label=labels)
-    table = sources[0].format != "libsvm"
-    if "label" not in given and model.schema.label is not None:
-        options = replace(options, label=model.schema.label)
-    kinds = kinds_of(model.schema) if table else None
+    kinds = kinds_of(model.schema, options) if sources[0].format != "libsvm" else None
+    if kinds is not None and "label" in given:
+        kinds = replace(kinds, label=given["label"])
     return Stream(sources, options, kinds, given.get("limit", 0))
 
 

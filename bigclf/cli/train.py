@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -55,14 +54,15 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
 
         The options of an algorithm are shown by `bigclf train --algo NAME --help`.
         """
-        from bigclf.cli.training import run
+        from bigclf.cli.report import Report
+        from bigclf.cli.training import Job, run
 
         named = algo if algo_given(argv) or go_on is None else None
-        run(data, named, output, passes, go_on, json, quiet, reading, encoding, params)
+        run(Job(data, named, output, passes, go_on, json, reading, encoding, params), Report(quiet))
 
     return train
 
 
 def algo_given(argv: Sequence[str]) -> bool:
     """Whether the user named an algorithm, or left the default."""
-    return any(a == "--algo" or a.startswith("--algo=") for a in argv) or bool(os.environ.get("COMP_WORDS"))
+    return any(a == "--algo" or a.startswith("--algo=") for a in argv)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from bigclf.block import OPTIONS, row_axpy, row_dot, rows
 from bigclf.core import Array, Plan, Shape
-from bigclf.jit import kernel
+from bigclf.jit import kernel, overload, types
 
 
 class Gaussian(NamedTuple):

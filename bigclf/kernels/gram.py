@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from bigclf.block import OPTIONS, cols
 from bigclf.core import Array
-from bigclf.jit import kernel
+from bigclf.jit import kernel, overload, types
 
 
 def row_into(X: Any, i: int, out: Array) -> None:

@@ -101,6 +101,7 @@ class CsvReader:
                 if body is None:
                     continue
                 yield from self._raws(self._determined(head), True)
+                head = []  # its text is not needed any more
             yield from self._raws([cast("Piece", body)], False)
         if self.kinds is None and self.rows:
             yield from self._raws(self._determined(head), True)
@@ -144,8 +145,9 @@ class CsvReader:
             if piece is not None and layout is None and len(piece.starts):
                 header, rest = piece.split(1)
                 layout = self._layout(header, source)
-                piece = rest if self.options.header else piece
-                at = end - len(piece.data) if piece is not None else end
+                if self.options.header:
+                    piece = rest
+                    at += len(header.data)
             if piece is not None and layout is not None:
                 yield self._bytes + at, replace(piece, layout=layout)
             if self._broken is not None:

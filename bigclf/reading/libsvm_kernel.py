@@ -16,22 +16,35 @@ import numpy as np
 
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
-from bigclf.reading.decimals import BAD, DONE, digits_before
+from bigclf.reading.decimals import ASK, BAD, INTEGER_TENS, TENS, ZEROS, digits_before, eight_digits, not_digits, number
 from bigclf.reading.libsvm_tokens import (
     COLON,
     HASH,
     INDEX,
+    MINUS,
     NEWLINE,
+    POINT,
     SPACE,
+    all_digits,
     find_label,
     find_marks,
     is_blank,
     long_index,
     mix,
     settle,
-    value_of,
 )
-from bigclf.reading.memory import address, get_byte, get_float, get_int32, put_float, put_int32, put_int64, put_word
+from bigclf.reading.memory import (
+    address,
+    get_byte,
+    get_float,
+    get_int32,
+    load64,
+    put_float,
+    put_int32,
+    put_int64,
+    put_word,
+    trailing_zeros,
+)
 
 U = np.uint64
 ASKS = 16  # answers of Python that are asked for at once
@@ -89,20 +102,40 @@ def read_entries(
                 k += 1
                 p = get_int32(places, k)
             if kind == INDEX:
-                known, x = value_of(text, at, p)
-                if known != DONE:
+                # plain numbers of 1 to 7 digits before the point and up to 8 behind it; here, as a call would cost time
+                minus = get_byte(text, at) == MINUS
+                start = at + np.int64(minus)
+                t = load64(text, start) ^ ZEROS
+                size = trailing_zeros(not_digits(t)) >> 3
+                behind = p - start - size - 1
+                bad, x = U(size in (0, 8) or behind == 0 or behind > 8), 0.0
+                if bad == U(0):
+                    m = t & U(255)
+                    if size > 1:
+                        m = eight_digits(t << U(64 - 8 * size))
+                    x = np.float64(np.int64(m))
+                    if behind > 0:
+                        f, bad = digits_before(text, p - behind, p)
+                        bad |= U(get_byte(text, start + size) != POINT)
+                        m = m * INTEGER_TENS[U(behind)] + f  # 15 digits: both it and the power of ten are exact
+                        x = np.float64(np.int64(m)) / TENS[U(behind)]
+                    if minus:
+                        x = -x
+                if bad != U(0):
+                    known, x = number(text, at, p)
                     if known == BAD:
                         return FAULT, k, z, qids
-                    if asked < answered:
-                        x = get_float(answers, asked)
-                    else:
-                        put_int64(ask, 2 * (asked - answered), at)
-                        put_int64(ask, 2 * (asked - answered) + 1, p)
-                    asked += 1
-                    if asked - answered == ASKS:
-                        return FLOATS, k, z, asked
-                if not np.isfinite(x):
-                    return FAULT, k, z, qids
+                    if known == ASK:
+                        if asked < answered:
+                            x = get_float(answers, asked)
+                        else:
+                            put_int64(ask, 2 * (asked - answered), at)
+                            put_int64(ask, 2 * (asked - answered) + 1, p)
+                        asked += 1
+                        if asked - answered == ASKS:
+                            return FLOATS, k, z, asked
+                    if not np.isfinite(x):
+                        return FAULT, k, z, qids
                 put_float(value, z, x)
                 if bits == 0:
                     if index > U(limit):
@@ -116,11 +149,8 @@ def read_entries(
                     put_word(keys, z - first, h << U(64 - bits) | h >> U(bits))
                 z += 1
             else:
-                if p == at:
+                if not all_digits(text, at, p):
                     return FAULT, k, z, qids
-                for i in range(at, p):
-                    if get_byte(text, i) < 48 or get_byte(text, i) > 57:
-                        return FAULT, k, z, qids
                 qids += 1
             if get_byte(text, p) == SPACE:
                 at = p + 1

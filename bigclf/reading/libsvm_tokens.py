@@ -12,14 +12,6 @@ import numpy as np
 from bigclf.jit import exact_helper
 from bigclf.reading.decimals import (
     BAD,
-    DONE,
-    INTEGER_TENS,
-    TENS,
-    ZEROS,
-    digits_before,
-    eight_digits,
-    not_digits,
-    number,
 )
 from bigclf.reading.memory import (
     get_byte,
@@ -97,31 +89,11 @@ def long_index(text: int, start: int, end: int) -> tuple[int, Any]:
 
 
 @exact_helper
-def value_of(text: int, start: int, end: int) -> tuple[int, float]:
-    """As `decimals.number`; quick for up to 7 digits before the point and 8 behind it."""
-    minus = get_byte(text, start) == MINUS
-    at = start + np.int64(minus)
-    t = load64(text, at) ^ ZEROS
-    n = trailing_zeros(not_digits(t)) >> 3
-    point = at + n
-    places = end - point - 1
-    if n == 0:
-        return number(text, start, end)
-    if n == 1:
-        m = t & U(255)
-    else:
-        m = eight_digits(t << U(64 - 8 * n))
-    if places == -1:
-        x = np.float64(np.int64(m))
-        return DONE, -x if minus else x
-    if n == 8 or get_byte(text, point) != POINT or places < 1 or places > 8:
-        return number(text, start, end)
-    f, bad = digits_before(text, point + 1, end)
-    if bad != U(0):
-        return number(text, start, end)
-    m = m * INTEGER_TENS[U(places)] + f  # 15 digits, so both it and the power of ten are exact
-    x = np.float64(np.int64(m)) / TENS[U(places)]
-    return DONE, -x if minus else x
+def all_digits(text: int, start: int, end: int) -> bool:
+    good = end > start
+    for i in range(start, end):
+        good &= 48 <= get_byte(text, i) <= 57
+    return good
 
 
 @exact_helper

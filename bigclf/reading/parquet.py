@@ -122,14 +122,13 @@ class ParquetReader:
     def _raw(self, batch: Any, layout: Layout, place: Callable[[int], str], head: bool) -> Iterator[Raw]:
         wrong: dict[int, str] = {}
         data: dict[str, Column] = {}
+        numbers = _matrix(batch, [name for name, kind in cast("Kinds", self.kinds).columns if kind == "number"])
         for name, kind in cast("Kinds", self.kinds).columns:
-            column = batch.column(name)
             if kind == "words":
-                data[name] = _words(column, f"column {name!r}", wrong)
+                data[name] = _words(batch.column(name), f"column {name!r}", wrong)
                 continue
-            values = floats(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
-            data[name] = values
-            if not finite(values):
+            data[name] = values = numbers[name] if name in numbers else _numbers(batch.column(name))
+            if name not in numbers and not finite(values):
                 for at in np.flatnonzero(np.isinf(values)).tolist():
                     wrong.setdefault(at, f"column {name!r}: value {values[at]} is not finite")
         label = None
@@ -176,6 +175,26 @@ def _called(type: Any) -> str:
         if re.sub("^(large|fixed_size|dense|sparse)_", "", str(type)).startswith(name):
             return f"an {name}" if name == "interval" else f"a {name}"
     return str(type)
+
+
+def _numbers(column: Any) -> NDArray[np.float64]:
+    return floats(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
+
+
+def _matrix(batch: Any, names: list[str]) -> dict[str, NDArray[np.float64]]:
+    """Those of the columns that are float32 or float64, converted in one call; none when a value is infinite.
+
+    Column by column a batch of thousands of columns would take mostly calls.
+    """
+    types = dict(zip(batch.schema.names, batch.schema.types, strict=True))
+    plain = [name for name in names if types[name] in (pa.float32(), pa.float64())]
+    if not plain:
+        return {}
+    tensor = batch.select(plain).to_tensor(null_to_nan=True, row_major=False).to_numpy()
+    values = tensor.astype(np.float64, order="F", copy=False)
+    if not finite(values) and np.isinf(values).any():
+        return {}
+    return dict(zip(plain, values.T, strict=True))
 
 
 def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:

@@ -28,6 +28,10 @@ class Stream:
         self._kinds = kinds
         self._reader: Any = None
 
+    def again(self) -> Stream:
+        """The same stream from its start, for another pass."""
+        return Stream(self.sources, self.options, self.kinds, self.limit)
+
     @property
     def kinds(self) -> Kinds | None:
         """Kinds of a table's columns; None for LIBSVM."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,10 @@ class Kinds:
     label: str | None
     forced: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+
+    def named(self, options: ReadOptions) -> ReadOptions:
+        """The options with names in place of numbers and `last`: in another file those may mean other columns."""
+        return replace(options, label=self.label, ignore=self.ignored, categorical=self.forced)
 
 
 class Layout(NamedTuple):

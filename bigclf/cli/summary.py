@@ -1,0 +1,64 @@
+"""What `bigclf train` tells at its end, to people and to programs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from bigclf.cli.report import Report, brief, peak_mib
+from bigclf.model import Model
+from bigclf.reading.labels import sort_key
+from bigclf.training.fit import Fit
+from bigclf.training.metrics import Measures
+
+SHOWN = 10  # classes
+
+
+def tell(report: Report, fit: Fit, first: Measures, rows: int, model: Model, output: Path) -> None:
+    """The summary on standard error. `first` are the progressive measures of the first pass over `rows` rows."""
+    if report.quiet:
+        return
+    schema, encoder = model.schema, fit.encoder
+    counts = sorted(model.counts.items(), key=lambda c: sort_key(c[0]))
+    shown = ", ".join(f"{name}: {n:,}" for name, n in counts[:SHOWN]) + (", ..." if len(counts) > SHOWN else "")
+    features = f"{schema.count():,} features ({schema.layout} rows)"
+    report.note(f"{rows:,} rows, {features}, {len(counts)} classes ({shown})")
+    if sum(n > 0 for _, n in counts) == 1:
+        report.note("only one class in the data: the model can predict nothing else until --continue shows it more")
+    if encoder.missing:
+        report.note(f"{encoder.missing:,} missing values (--missing {schema.missing})")
+    for name, n in encoder.unseen.items():
+        report.note(f"column '{name}': {n:,} rows have a category that the first rows did not; it weighs nothing")
+    if fit.promoted:
+        report.note("a class came late: the units of one against all started from the model of two classes")
+    if first.rows:
+        late = "" if first.rows == rows else f" (of the {first.rows:,} rows that came after the first solution)"
+        report.note(f"progressive: {brief(first)}{late}")
+    else:
+        report.note("progressive: n/a (the first solution comes after row 1,024)")
+    report.note(report.speed(rows))
+    report.note(f"model: {output}")
+
+
+def document(
+    report: Report, fit: Fit, first: Measures, rows: int, model: Model, output: Path, skipped: int
+) -> dict[str, Any]:
+    """The same for --json."""
+    seconds = time.monotonic() - report.began
+    progressive = ("rows", "error", "g_mean", "kappa", "balanced_accuracy")
+    return {
+        "model": str(output),
+        "algorithm": model.algorithm,
+        "params": model.params,
+        "rows": rows,
+        "skipped": skipped,
+        "missing": fit.encoder.missing,
+        "features": model.schema.count(),
+        "classes": sorted(model.schema.classes, key=sort_key),
+        "counts": model.counts,
+        "progressive": {name: getattr(first, name) for name in progressive},
+        "seconds": round(seconds, 3),
+        "rows_per_second": round(rows / max(seconds, 1e-9), 1),
+        "peak_memory_mib": round(peak_mib(), 1),
+    }
