@@ -1,37 +1,25 @@
-"""Writes the parts of README.md that come from the program: the table of algorithms, and the help of every command.
+"""Writes the parts of README.md that come from the program: the tables of algorithms and of options.
 
     python scripts/readme.py [--check] [README]
 
-A part stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; the parts are `algorithms` and `help`. With --check
+A part stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; the parts are `algorithms` and `options`. With --check
 nothing is written, and the exit code is 1 when the README differs from what would be.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import re
-import subprocess
+import inspect
 import sys
+from enum import Enum
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 from bigclf.algorithms import registry
+from bigclf.cli.algos import value_range
 from bigclf.cli.main import COMMANDS
-
-PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
-NOT_PLAIN = ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TERMINAL_WIDTH", "LINES", "_TYPER_FORCE_DISABLE_TERMINAL")
-
-
-def bigclf(*words: str) -> str:
-    """Standard output of a command, in a process of its own, without colour and 100 columns wide."""
-    env = {k: v for k, v in os.environ.items() if k not in NOT_PLAIN} | PLAIN | {"PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run([sys.executable, "-m", "bigclf", *words], env=env, capture_output=True, check=False)
-    if done.returncode:
-        sys.exit(f"bigclf {' '.join(words)}: exit code {done.returncode}\n{done.stderr.decode()}")
-    return done.stdout.decode()
-
+from bigclf.cli.options import ENCODING, READING
 
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
@@ -45,30 +33,47 @@ def algorithms() -> str:
     return table(["algorithm", "what it does", "source"], rows)
 
 
-def options() -> str:
+def algorithm_options() -> str:
     """The options of all algorithms; one that several have in common stands there once."""
     found: dict[tuple[str, ...], list[str]] = {}
-    facts: dict[str, Any] = json.loads(bigclf("algos", "--json"))
-    for name, spec in facts.items():
-        for p in spec["params"]:
-            row = (f"`--{p['name']}`", str(p["default"]), p["values"], p["help"])
+    for name, spec in registry.specs().items():
+        for p in spec.params:
+            row = (f"`--{p.name}`", str(p.default), value_range(p), p.help)
             found.setdefault(row, []).append(f"`{name}`")
     rows = [[", ".join(names), *row] for row, names in found.items()]
     return table(["algorithms", "option", "default", "values", "meaning"], rows)
 
 
-def help_texts() -> str:
-    """The help of each command, and the options of the algorithms."""
+def command_options() -> str:
+    """The options of every command, from their declarations; those that commands share stand in tables of their own."""
     parts = []
     for name in COMMANDS:
-        lines = [line.rstrip() for line in bigclf(name, "--help").strip("\n").splitlines()]
-        text = re.sub(r"\n{2,}", "\n\n", "\n".join(lines)).strip("\n")
-        parts.append(f"### bigclf {name}\n\n```text\n{text}\n```")
-    parts.append(f"### Options of the algorithms\n\n{options()}")
+        module = import_module(f"bigclf.cli.{name}")
+        command = module.command([]) if hasattr(module, "command") else getattr(module, name)
+        own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if "__" not in p.name]
+        text = " ".join((command.__doc__ or "").split())
+        example = module.EXAMPLE.removeprefix("Example: ")
+        parts.append(f"### bigclf {name}\n\n{text}\n\n```sh\n{example}\n```\n\n{described(own)}")
+    for title, group in (("Reading options (train, predict, evaluate, check)", READING), ("Encoding (train)", ENCODING)):
+        shared = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, annotation=a) for n, a in group.items()]
+        parts.append(f"### {title}\n\n{described(shared)}")
+    parts.append(f"### Options of the algorithms\n\n{algorithm_options()}")
     return "\n\n".join(parts)
 
 
-PARTS = {"algorithms": algorithms, "help": help_texts}
+def described(parameters: list[inspect.Parameter]) -> str:
+    """A table of options and arguments, from typer's annotations."""
+    rows = []
+    for p in parameters:
+        info = p.annotation.__metadata__[0]
+        words = " ".join([*(getattr(info, "param_decls", None) or ()), info.metavar or ""]).strip()
+        kinds = [k for k in (get_args(p.annotation.__origin__) or ()) if isinstance(k, type) and issubclass(k, Enum)]
+        values = f" ({', '.join(kinds[0].__members__)})" if kinds else ""
+        rows.append([f"`{words}`", f"{info.help}{values}"])
+    return table(["", "meaning"], rows)
+
+
+PARTS = {"algorithms": algorithms, "options": command_options}
 
 
 def renewed(text: str) -> str:

@@ -160,7 +160,7 @@ def test_label_may_lack_when_predicting(tmp_path):
 def test_qid_is_counted_once_a_token(tmp_path):
     notices = Counter()
     collect(sources(tmp_path, "1 qid:1 1:1\n1 qid:2 1:1 1:2\n1 1:1 qid:3\n"), stop=False, notices=notices)
-    assert notices["qid"] == 2
+    assert notices[libsvm.QID] == 2
 
 
 def test_numbers_go_on_over_sources_and_lines_start_anew(tmp_path):

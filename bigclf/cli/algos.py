@@ -8,7 +8,7 @@ import typer
 
 from bigclf.algorithms import registry
 from bigclf.cli.options import Json, Verbose
-from bigclf.core import Spec
+from bigclf.core import Param, Spec
 
 EXAMPLE = "Example: bigclf algos nr-rls"
 
@@ -19,7 +19,7 @@ def _names(incomplete: str) -> list[str]:
 
 def algos(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="one algorithm", show_default=False, autocompletion=_names)
+        str | None, typer.Argument(metavar="NAME", help="one algorithm", show_default=False, autocompletion=_names)
     ] = None,
     json: Json = False,
     verbose: Verbose = 0,
@@ -43,21 +43,23 @@ def algos(
             ["passes", "one is exact" if spec.one_pass else "more may help"],
             *(["", n] for n in spec.notes),
         ]
-        params = [[f"--{p.name}", str(p.default), _range(p), p.help] for p in spec.params]
+        params = [[f"--{p.name}", str(p.default), value_range(p), p.help] for p in spec.params]
         show(table([name, ""], facts, left=2))
         if params:
             show("", "Options", table(["option", "default", "values", "meaning"], params, left=4))
 
 
-def _range(p: Any) -> str:
+def value_range(p: Param) -> str:
+    """The values that an option of an algorithm takes."""
     if p.choices:
         return ", ".join(p.choices)
-    low = "" if p.low is None else f"{'>' if p.open_low else '>='} {p.low:g}"
-    return f"{p.type.__name__} {low}".strip()
+    low = "" if p.low is None else f" {'>' if p.open_low else '>='} {p.low:g}"
+    high = "" if p.high is None else f" <= {p.high:g}"
+    return f"{p.type.__name__}{low}{high}"
 
 
 def _facts(s: Spec) -> dict[str, Any]:
-    params = [{"name": p.name, "default": p.default, "values": _range(p), "help": p.help} for p in s.params]
+    params = [{"name": p.name, "default": p.default, "values": value_range(p), "help": p.help} for p in s.params]
     return {
         "line": s.line,
         "source": s.source,

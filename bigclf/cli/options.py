@@ -23,7 +23,7 @@ Given = dict[str, Any]
 
 Data = Annotated[
     list[str],
-    typer.Argument(metavar="DATA...", help="files, patterns, folders, or - for standard input", show_default=False),
+    typer.Argument(metavar="DATA", help="files, patterns, folders, or - for standard input", show_default=False),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="a model file", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
@@ -170,7 +170,7 @@ def algorithm(params: tuple[Param, ...], name: str) -> dict[str, Any]:
 
 def _option(p: Param, panel: str) -> Any:
     low = "" if p.low is None else f"{'more than' if p.open_low else 'at least'} {p.low:g}; "
-    shown = f"{p.help} [{low}default: {p.default}]"
+    shown = f"{p.help} ({low}default {p.default})"  # not in square brackets, which rich takes for markup
     if p.choices:
         kind: Any = choice(p.name, *p.choices)
         return Annotated[kind | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel)]

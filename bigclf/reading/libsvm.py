@@ -19,14 +19,16 @@ from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import Raw, Skips, Sparse, Words
 from bigclf.reading.source import Source, open_bytes
 
+QID = "qid tokens were ignored"
 _WORD = (1 << 64) - 1
+LONGEST = 1 << 30  # bytes of a line
 _FOR_EVER = -1  # number of no row
 
 
 def read(
     sources: Sequence[Source], options: ReadOptions, skips: Skips, notices: Counter[str] | None = None
 ) -> Iterator[Raw]:
-    """The rows of all sources, numbered through. `notices["qid"]` counts the qid tokens that were passed over."""
+    """The rows of all sources, numbered through. `notices[QID]` counts the qid tokens passed over."""
     parser = Parser(options, skips, Counter() if notices is None else notices)
     before = 0  # bytes of the sources that are done
     for source in sources:
@@ -44,7 +46,7 @@ def _blocks(source: Source, options: ReadOptions, stop: int, parser: Parser) -> 
     try:
         if options.encoding.lower() not in ("utf-8", "utf8"):
             stream = _transcoded(stream, options.encoding)
-        yield from blocks(stream, options.block_size, stop=max(stop, 0))
+        yield from blocks(stream, options.block_size, stop=max(stop, 0), grow=parser.no_longer_than)
     except UnicodeError as e:
         raise DataError(source.path, f"is not {options.encoding} text ({e}); see --encoding") from None
     except Exception as e:  # zlib's, lzma's, Arrow's and the system's have no common base
@@ -212,7 +214,7 @@ class Parser:
             )
             out = self._run(block.buffer, out)
             if state[kernel.QIDS]:
-                self.notices["qid"] += int(state[kernel.QIDS])
+                self.notices[QID] += int(state[kernel.QIDS])
                 state[kernel.QIDS] = 0
             n, z = int(state[kernel.ROWS]), int(state[kernel.ENTRIES])
             done = size - int(block.end - state[kernel.AT])
@@ -226,6 +228,12 @@ class Parser:
         data = Sparse(_trimmed(out.indptr, n + 1), _trimmed(out.column, z), _trimmed(out.value, z))
         label = Words(_trimmed(out.code, n), self.labels.names)
         return Raw(_trimmed(out.row, n), data, label, lambda i: f"{path}:{line[i]}", head)
+
+    def no_longer_than(self, size: int) -> None:
+        """Refuse a line that needs a larger buffer than the kernel can number the places of (int32)."""
+        if size > LONGEST:
+            line = int(self.state[kernel.LINE])
+            raise DataError(f"{self.path}:{line}", f"the line is longer than {LONGEST >> 20} MiB; is this LIBSVM text?")
 
     def _run(self, buffer: NDArray[np.uint8], out: _Output) -> _Output:
         """Call the kernel until the block, or its part in the head, is done; the output may have grown."""
