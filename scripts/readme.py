@@ -2,8 +2,8 @@
 
     python scripts/readme.py [--check] [README]
 
-A part stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; the parts are `algorithms` and `options`. With --check
-nothing is written, and the exit code is 1 when the README differs from what would be.
+A part stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; the parts are `algorithms` and `options`. With
+--check nothing is written, and the exit code is 1 when the README differs from what would be.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from bigclf.algorithms import registry
 from bigclf.cli.algos import value_range
 from bigclf.cli.main import COMMANDS
 from bigclf.cli.options import ENCODING, READING
+
 
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
@@ -54,7 +55,10 @@ def command_options() -> str:
         text = " ".join((command.__doc__ or "").split())
         example = module.EXAMPLE.removeprefix("Example: ")
         parts.append(f"### bigclf {name}\n\n{text}\n\n```sh\n{example}\n```\n\n{described(own)}")
-    for title, group in (("Reading options (train, predict, evaluate, check)", READING), ("Encoding (train)", ENCODING)):
+    for title, group in (
+        ("Reading options (train, predict, evaluate, check)", READING),
+        ("Encoding (train)", ENCODING),
+    ):
         shared = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, annotation=a) for n, a in group.items()]
         parts.append(f"### {title}\n\n{described(shared)}")
     parts.append(f"### Options of the algorithms\n\n{algorithm_options()}")
@@ -66,7 +70,9 @@ def described(parameters: list[inspect.Parameter]) -> str:
     rows = []
     for p in parameters:
         info = p.annotation.__metadata__[0]
-        words = " ".join([*(getattr(info, "param_decls", None) or ()), info.metavar or ""]).strip()
+        first = info.default if isinstance(info.default, str) else ""  # where typer keeps an option's first name
+        names = [first, *(info.param_decls or ())]
+        words = " ".join([", ".join(n for n in names if n), info.metavar or ""]).strip()
         kinds = [k for k in (get_args(p.annotation.__origin__) or ()) if isinstance(k, type) and issubclass(k, Enum)]
         values = f" ({', '.join(kinds[0].__members__)})" if kinds else ""
         rows.append([f"`{words}`", f"{info.help}{values}"])
