@@ -143,7 +143,7 @@ def test_labels(tmp_path):
     assert one(tmp_path, b"\xe9 1:1", encoding="latin-1") == ("é", [(1, 1.0)])
     with pytest.raises(UsageError):
         one(tmp_path, "1", encoding="latin-99")
-    assert "not ascii text" in fault(tmp_path, b"\xe9 1:1", encoding="ascii")
+    assert "no text in ascii" in fault(tmp_path, b"\xe9 1:1", encoding="ascii")
 
 
 def test_many_labels(tmp_path):

@@ -11,7 +11,6 @@ field by field (`csv_exact`), which finds the first fault in the order of rows, 
 
 from __future__ import annotations
 
-import codecs
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -21,14 +20,13 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from bigclf.errors import DataError, UsageError
+from bigclf.errors import DataError
 from bigclf.reading.csv_exact import BAD_TEXT, exact
 from bigclf.reading.csv_head import determine
 from bigclf.reading.csv_piece import Dialect, Piece
-from bigclf.reading.lines import ByteBlock, ByteStream, blocks
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Skips, Words
-from bigclf.reading.source import Source, open_bytes
+from bigclf.reading.source import Source
 from bigclf.reading.table import (
     NUMBER,
     TRUTH,
@@ -43,9 +41,9 @@ from bigclf.reading.table import (
     whole,
     words,
 )
+from bigclf.reading.text import codec, text_blocks
 
 RECORD_LIMIT = 1 << 30  # bytes; pyarrow counts them in 32 bits
-_UNREADABLE = (OSError, EOFError, pa.ArrowException)
 
 
 class CsvReader:
@@ -79,10 +77,7 @@ class CsvReader:
         self.rows = 0
         self._grow = grow
         self._dialects = [Dialect.of(options, source.format) for source in sources]
-        try:
-            self._codec = codecs.lookup(options.encoding).name
-        except LookupError:
-            raise UsageError(f"--encoding: {options.encoding!r} is not known; for example utf-8 or latin1") from None
+        codec(options)
         self._training = kinds is None
         self._first: Layout | None = None  # of the first file, in training
         self._broken: DataError | None = None  # ends the run once the rows before it were given out
@@ -126,17 +121,13 @@ class CsvReader:
         for source, dialect in zip(self.sources, self._dialects, strict=True):
             if self._broken is not None:
                 return
-            stream = open_bytes(source)
-            try:
-                yield from self._file(source, dialect, stream)
-            finally:
-                stream.close()
+            yield from self._file(source, dialect)
 
-    def _file(self, source: Source, dialect: Dialect, stream: ByteStream) -> Iterator[tuple[int, Piece]]:
+    def _file(self, source: Source, dialect: Dialect) -> Iterator[tuple[int, Piece]]:
         stop = max(0, HEAD_BYTES - self._bytes) if self._training else 0
         layout, line, end = None, 1, 0
-        cut = blocks(self._decoded(stream), self.options.block_size, dialect.quote_byte, stop, self._limit(source))
-        for block in self._guarded(cut, source):
+        limit = self._limit(source)
+        for block in text_blocks(source, self.options, lambda: self.rows, stop, dialect.quote_byte, limit):
             whole_piece = Piece(block.buffer[block.start : block.end].tobytes(), source.path, dialect, line)
             at = block.offset
             end = at + len(whole_piece.data)
@@ -162,32 +153,6 @@ class CsvReader:
                 self._grow(wanted)
 
         return grow
-
-    def _decoded(self, stream: ByteStream) -> ByteStream:
-        if self._codec in ("utf-8", "utf-8-sig"):
-            return stream
-        native = stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, mode="r")
-        return cast("ByteStream", pa.transcoding_input_stream(native, self._codec, "utf-8"))
-
-    def _guarded(self, cut: Iterator[ByteBlock], source: Source) -> Iterator[ByteBlock]:
-        """Blocks; what goes wrong in reading them becomes a DataError."""
-        while True:
-            try:
-                block = next(cut, None)
-            except UnicodeError as e:
-                found = f"bytes after row {self.rows} are no text in {self.options.encoding}: {e}"
-                raise DataError(source.path, found) from None
-            except Exception as e:
-                if not isinstance(e, _UNREADABLE) and type(e).__name__ not in ("LZMAError", "error"):
-                    raise  # lzma and zlib have exceptions of their own, and are not imported for their names
-                if source.compression:
-                    raise DataError(
-                        source.path, f"compressed data end too early after row {self.rows}: {_first_line(e)}"
-                    ) from None
-                raise DataError(source.path, f"cannot be read: {_first_line(e)}") from None
-            if block is None:
-                return
-            yield block
 
     def _layout(self, record: Piece, source: Source) -> Layout:
         """Where the columns stand in a file that begins with this record."""
@@ -286,7 +251,3 @@ def _regular(values: Any, missing: int) -> bool:
 
 def _where(piece: Piece, row: Any, i: int) -> str:
     return piece.place(int(row[i]) - piece.row)
-
-
-def _first_line(e: BaseException) -> str:
-    return (str(e) or type(e).__name__).splitlines()[0]

@@ -198,6 +198,6 @@ class Encoder:
         self._reference, self._offset = as_own(wide.reference), as_own(wide.offset)
         self._factor, self._fill = as_own(wide.factor), as_own(wide.fill)
         base = np.zeros(self.cols, self.schema.dtype)
-        base[:] = -self._reference
+        base[:] = 0.0 - self._reference
         self._base = as_own(((base.astype(float) - self._offset) * self._factor).astype(self.schema.dtype))
         self._base[0] = float(self.schema.bias)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf.errors import DataError, UsageError
+from bigclf.errors import DataError
 from bigclf.reading import libsvm_kernel as kernel
 from bigclf.reading import raw
 from bigclf.reading.libsvm_strict import LineFault, class_name, parse_line
 from bigclf.reading.libsvm_tokens import CHUNK
-from bigclf.reading.lines import ByteBlock, ByteStream, blocks
+from bigclf.reading.lines import ByteBlock
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import Raw, Skips, Sparse, Words
-from bigclf.reading.source import Source, open_bytes
+from bigclf.reading.source import Source
+from bigclf.reading.text import text_blocks
 
 QID = "qid tokens were ignored"
 _WORD = (1 << 64) - 1
@@ -34,46 +35,11 @@ def read(
     for source in sources:
         parser.begin(source.path)
         size = 0
-        for block in _blocks(source, options, raw.HEAD_BYTES - before, parser):
+        stop = max(raw.HEAD_BYTES - before, 0)
+        for block in text_blocks(source, options, parser.count, stop, grow=parser.no_longer_than):
             size = block.offset + block.end - block.start
             yield from parser.rows(block, before + size)
         before += size
-
-
-def _blocks(source: Source, options: ReadOptions, stop: int, parser: Parser) -> Iterator[ByteBlock]:
-    """Blocks of a source; what goes wrong in reading becomes a DataError with the last row that was whole."""
-    stream = open_bytes(source)
-    try:
-        if options.encoding.lower() not in ("utf-8", "utf8"):
-            stream = _transcoded(stream, options.encoding)
-        yield from blocks(stream, options.block_size, stop=max(stop, 0), grow=parser.no_longer_than)
-    except UnicodeError as e:
-        raise DataError(source.path, f"is not {options.encoding} text ({e}); see --encoding") from None
-    except Exception as e:  # zlib's, lzma's, Arrow's and the system's have no common base
-        if not isinstance(e, OSError | EOFError | ValueError) and type(e).__name__ != "LZMAError":
-            raise
-        what = getattr(e, "strerror", None) or str(e) or type(e).__name__
-        if source.compression is None:
-            raise DataError(source.path, f"cannot be read after row {parser.row}: {what}") from None
-        short = isinstance(e, EOFError) or "runcated" in what or "unexpected end" in what.lower()
-        how = "end too early" if short else "are corrupt"
-        raise DataError(source.path, f"compressed data {how} after row {parser.row} ({what})") from None
-    finally:
-        if source.path != "-":
-            stream.close()
-
-
-def _transcoded(stream: ByteStream, encoding: str) -> ByteStream:
-    import codecs
-
-    import pyarrow as pa
-
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise UsageError(f"--encoding: no encoding is called '{encoding}'") from None
-    file = stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, mode="r")
-    return cast("ByteStream", pa.transcoding_input_stream(file, encoding, "utf-8"))
 
 
 class Labels:
@@ -228,6 +194,10 @@ class Parser:
         data = Sparse(_trimmed(out.indptr, n + 1), _trimmed(out.column, z), _trimmed(out.value, z))
         label = Words(_trimmed(out.code, n), self.labels.names)
         return Raw(_trimmed(out.row, n), data, label, lambda i: f"{path}:{line[i]}", head)
+
+    def count(self) -> int:
+        """Rows read so far, skipped ones included."""
+        return self.row
 
     def no_longer_than(self, size: int) -> None:
         """Refuse a line that needs a larger buffer than the kernel can number the places of (int32)."""

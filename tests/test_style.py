@@ -1,0 +1,123 @@
+"""The house's rules that a program can check."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bigclf
+from bigclf.algorithms import registry
+from bigclf.cli.main import COMMANDS
+
+PACKAGE = Path(bigclf.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+LONGEST = 300
+
+# Floors: an import only goes down. `reading` stands beside the learners and knows none of them.
+MAY_USE = {
+    "errors": set(),
+    "core": set(),
+    "jit": set(),
+    "block": {"core", "jit"},
+    "state": {"core", "errors"},
+    "reading": {"core", "errors", "jit", "block"},
+    "kernels": {"core", "jit", "block"},
+    "algorithms": {"core", "errors", "block", "kernels"},
+    "model": {"core", "errors", "state", "reading", "algorithms", "training"},
+    "training": {"core", "errors", "block", "state", "reading", "algorithms", "model"},
+}
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{a.name}" for a in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (a.name for a in node.names)
+
+
+def room(dotted):
+    return dotted.split(".")[1] if dotted.startswith("bigclf.") else None
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_files_are_short_and_stay_on_their_floor(path):
+    assert len(path.read_text().splitlines()) <= LONGEST
+    here = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for name in imports(path):
+        assert not name.startswith("pickle")
+        if name.split(".")[0] in ("numba", "llvmlite"):
+            assert path.name in ("jit.py", "memory.py"), "compiled code is declared through bigclf.jit"
+        there = room(name)
+        if there in MAY_USE | {"cli": 0} and here in MAY_USE and there != here:
+            assert there in MAY_USE[here], f"{here} imports {name}"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "kernels").glob("*.py")), ids=lambda p: p.name)
+def test_kernels_leave_products_of_matrices_to_numpy(path):
+    """In compiled code they would need SciPy, which is not installed with bigclf."""
+    for function in [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]:
+        if any("kernel" in ast.unparse(d) or "helper" in ast.unparse(d) for d in function.decorator_list):
+            for node in ast.walk(function):
+                assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)), function.name
+                assert not (isinstance(node, ast.Attribute) and node.attr in ("dot", "linalg")), function.name
+
+
+@pytest.mark.parametrize("spec", registry.specs().values(), ids=lambda s: s.name)
+def test_every_algorithm_says_what_it_is_and_where_it_comes_from(spec):
+    assert spec.line and spec.source and spec.cost and spec.memory
+    assert not spec.line.endswith(".")
+    for p in spec.params:
+        assert p.help and p.accepts(p.default)
+
+
+def test_listing_algorithms_needs_no_heavy_package():
+    code = (
+        "import sys; from bigclf.algorithms import registry; registry.specs(); import bigclf.cli.train;"
+        "print([m for m in ('numpy', 'numba', 'pyarrow', 'psutil', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_libsvm_run_imports_no_pyarrow_and_no_scipy(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:1\n0 2:1\n")
+    code = (
+        "import sys; from bigclf.cli.main import main;"
+        f"assert main(['train', r'{tmp_path / 'a.svm'}', '-q', '-o', r'{tmp_path / 'm.npz'}']) == 0;"
+        "print([m for m in ('pyarrow', 'scipy', 'rich', 'sklearn') if sys.modules.get(m)])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_command_has_a_line_and_an_example():
+    from importlib import import_module
+
+    for name in COMMANDS:
+        assert import_module(f"bigclf.cli.{name}").EXAMPLE.startswith(f"Example: bigclf {name}") or name == "predict"
+
+
+def test_kernels_are_compiled_for_dense_and_sparse_rows_only(tmp_path):
+    """A read-only or transposed array would quietly compile every loop once more."""
+    from bigclf.cli.main import main
+    from bigclf.kernels import confidence, gram, linear
+    from bigclf.reading import encode_kernel, libsvm_kernel
+
+    rows = "".join(f"{i % 2} 1:{i % 7} 2:{i % 3} 3:{i % 5}\n" for i in range(50))
+    (tmp_path / "a.svm").write_text(rows)
+    (tmp_path / "a.csv").write_text("label,x,y\n" + "".join(f"{i % 2},{i % 7},{i % 3}\n" for i in range(50)))
+    for file in ("a.svm", "a.csv"):
+        for algo in ("pa-1", "arow", "nr-rls"):
+            model = str(tmp_path / "m.npz")
+            assert main(["train", str(tmp_path / file), "--algo", algo, "-q", "-o", model]) == 0
+            assert main(["predict", model, str(tmp_path / file), "-q", "-o", str(tmp_path / "p")]) == 0
+    for kernel in (linear.update, linear.score_into, confidence.arow_diag, gram.gather, encode_kernel.finish_dense):
+        if hasattr(kernel, "signatures"):
+            assert len(kernel.signatures) <= 4  # dense and sparse, float32 and float64
+    if hasattr(libsvm_kernel.read_rows, "signatures"):
+        assert len(libsvm_kernel.read_rows.signatures) == 1
