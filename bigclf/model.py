@@ -24,7 +24,7 @@ from bigclf.algorithms import registry
 from bigclf.core import Array, Learner, Shape, Spec, State
 from bigclf.errors import BigclfError, ModelFileError
 from bigclf.reading.schema import Schema
-from bigclf.training.units import code_matrix
+from bigclf.units import code_matrix
 
 FORMAT = 1
 UPGRADES: dict[int, Callable[[dict[str, Any], dict[str, Array]], None]] = {}  # from format n to n + 1, in place

@@ -7,7 +7,7 @@ import numpy as np
 from bigclf.algorithms import registry
 from bigclf.block import Csr
 from bigclf.core import TILE, Block, Shape
-from bigclf.training.units import new_plan
+from bigclf.units import new_plan
 
 BINARY = np.array([[-1, 1]], np.int8)
 

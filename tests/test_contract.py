@@ -12,7 +12,7 @@ from bigclf import state as states
 from bigclf.core import TILE, Block, Shape
 from bigclf.errors import UnsupportedError
 from bigclf.training.fit import tiles
-from bigclf.training.units import code_matrix, new_plan
+from bigclf.units import code_matrix, new_plan
 
 LEARNERS = learners()
 each = pytest.mark.parametrize("name", LEARNERS)

@@ -27,8 +27,9 @@ MAY_USE = {
     "reading": {"core", "errors", "jit", "block"},
     "kernels": {"core", "jit", "block"},
     "algorithms": {"core", "errors", "block", "kernels"},
-    "model": {"core", "errors", "state", "reading", "algorithms", "training"},
-    "training": {"core", "errors", "block", "state", "reading", "algorithms", "model"},
+    "units": {"core", "reading"},
+    "model": {"core", "errors", "state", "reading", "algorithms", "units"},
+    "training": {"core", "errors", "block", "state", "reading", "algorithms", "units", "model"},
 }
 
 

@@ -8,7 +8,7 @@ from data import BINARY, EIGHT, THREE, TWO, train
 
 from bigclf.algorithms import registry
 from bigclf.core import Shape
-from bigclf.training.units import code_matrix, decode
+from bigclf.units import code_matrix, decode
 
 
 def weights(name, rows=8, **params):

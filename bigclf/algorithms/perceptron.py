@@ -9,7 +9,7 @@ def first_order(rule: str, C: float = 1.0) -> Learner:
     """A learner of one weight vector a unit, with the step rule of this name (`bigclf.kernels.linear.RULES`).
 
     >>> import numpy as np
-    >>> from bigclf.training.units import new_plan
+    >>> from bigclf.units import new_plan
     >>> from bigclf.core import Shape
     >>> X, y = np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0], np.int32)
     >>> learner = first_order("perceptron")

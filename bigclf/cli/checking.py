@@ -22,7 +22,7 @@ from bigclf.reading.source import find
 from bigclf.reading.stream import Stream
 from bigclf.state import nbytes
 from bigclf.training.budget import human
-from bigclf.training.units import code_matrix
+from bigclf.units import code_matrix
 
 ADVISED = ("nr-rls", "pa-1", "arow")  # one of each kind of memory
 

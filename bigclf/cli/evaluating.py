@@ -18,7 +18,7 @@ from bigclf.reading.encode import Encoder
 from bigclf.reading.labels import sort_key
 from bigclf.training.metrics import Curve, Measures, add_pairs, measures
 from bigclf.training.score import score
-from bigclf.training.units import decode
+from bigclf.units import decode
 
 SHOWN_CLASSES = 20  # in the confusion matrix as text; --json has all
 

@@ -19,7 +19,7 @@ from bigclf.model import Model, load, whole_file, writable
 from bigclf.reading.encode import Encoder
 from bigclf.reading.stream import Stream
 from bigclf.training.score import score
-from bigclf.training.units import decode
+from bigclf.units import decode
 
 Write = Callable[[bytes], object]
 

@@ -16,7 +16,7 @@ from bigclf.reading.encode import Encoder
 from bigclf.reading.raw import Raw
 from bigclf.training.budget import check_state
 from bigclf.training.metrics import add_pairs
-from bigclf.training.units import code_matrix, decode, new_plan
+from bigclf.units import code_matrix, decode, new_plan
 
 
 class Fit:
