@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bigclf import start
 from bigclf.reading.raw import Raw, Skips, Sparse, Words
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Stream:
 
     def __iter__(self) -> Iterator[Raw]:
         for raw in self._open():
+            start.over()
             if not self.limit:
                 yield raw
                 continue
@@ -62,17 +64,17 @@ class Stream:
         return iter(self._reader)
 
 
-def cut(raw: Raw, start: int, end: int) -> Raw:
-    """Rows start to end of a block."""
+def cut(raw: Raw, first: int, end: int) -> Raw:
+    """Rows first to end of a block."""
 
     def words(w: Words) -> Words:
-        return Words(w.code[start:end], w.names)
+        return Words(w.code[first:end], w.names)
 
     data: Any
     if isinstance(raw.data, Sparse):
-        a, b = int(raw.data.indptr[start]), int(raw.data.indptr[end])
-        data = Sparse(raw.data.indptr[start : end + 1] - a, raw.data.column[a:b], raw.data.value[a:b])
+        a, b = int(raw.data.indptr[first]), int(raw.data.indptr[end])
+        data = Sparse(raw.data.indptr[first : end + 1] - a, raw.data.column[a:b], raw.data.value[a:b])
     else:
-        data = {k: words(v) if isinstance(v, Words) else v[start:end] for k, v in raw.data.items()}
+        data = {k: words(v) if isinstance(v, Words) else v[first:end] for k, v in raw.data.items()}
     label = words(raw.label) if raw.label is not None else None
-    return Raw(raw.row[start:end], data, label, lambda i: raw.where(start + i), raw.head)
+    return Raw(raw.row[first:end], data, label, lambda i: raw.where(first + i), raw.head)
