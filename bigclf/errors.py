@@ -35,5 +35,13 @@ class BudgetError(BigclfError):
     """Memory would not suffice."""
 
 
+class Interrupted(BigclfError):
+    """A signal ended the run; `exit_code` is 128 and its number."""
+
+    def __init__(self, what: str, exit_code: int) -> None:
+        super().__init__(what)
+        self.exit_code = exit_code
+
+
 class UnsupportedError(BigclfError):
     """The algorithm cannot do what is asked of it."""

@@ -43,6 +43,7 @@ class Model:
     rows: int = 0  # rows learned from, all passes
     passes: int = 1
     counts: dict[str, int] = field(default_factory=dict)  # rows by class, of one pass
+    run: dict[str, Any] = field(default_factory=dict)  # of a checkpoint: where the run of training stands
 
     @property
     def spec(self) -> Spec:
@@ -86,6 +87,7 @@ def save(path: Path, model: Model) -> None:
         "rows": model.rows,
         "passes": model.passes,
         "counts": model.counts,
+        "run": model.run,
     }
     text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
     with whole_file(path) as f:
@@ -202,6 +204,7 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
         int(header["rows"]),
         int(header["passes"]),
         {str(k): int(v) for k, v in header["counts"].items()},
+        dict(header["run"]),
     )
     if not schema.used <= model.cols <= 2 * schema.used + 8:
         raise ValueError("its number of columns is impossible")

@@ -35,7 +35,7 @@ def test_cutting_the_stream_changes_no_byte(name, n, seed, cuts):
     ends = sorted({0, n, *(min(c, n) for c in cuts)})
     blocks = ((Block(np.arange(a, b), X[a:b], y[a:b]), ("0", "1")) for a, b in zip(ends, ends[1:]))
     s = learner.init(Shape(1, X.shape[1], 2))
-    for piece, _ in tiles(blocks, learner.grain):
+    for piece, _, _ in tiles(blocks, learner.grain):
         s = learner.update(s, piece, new_plan(BINARY, piece.y))
     same(whole, learner.finish(s) if learner.finish else s)
 

@@ -62,6 +62,17 @@ def number(x: float | None, digits: int = 4) -> str:
     return "n/a" if x is None else f"{x:.{digits}f}"
 
 
+def clock(seconds: float) -> str:
+    """
+    >>> clock(42.4), clock(3725)
+    ('42 s', '1:02:05')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
 def brief(m: Measures) -> str:
     """The three measures that train tells as it goes."""
     return f"error {number(m.error)}, G-mean {number(m.g_mean)}, kappa {number(m.kappa)}"

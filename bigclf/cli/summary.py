@@ -6,45 +6,55 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bigclf.cli.report import Report, brief, peak_mib
 from bigclf.model import Model
 from bigclf.reading.labels import sort_key
-from bigclf.training.fit import Fit
-from bigclf.training.metrics import Measures
+from bigclf.training.metrics import Measures, measures
+from bigclf.training.run import Run
 
 SHOWN = 10  # classes
 
 
-def tell(report: Report, fit: Fit, first: Measures, rows: int, model: Model, output: Path) -> None:
-    """The summary on standard error. `first` are the progressive measures of the first pass over `rows` rows."""
+def tell(report: Report, run: Run, model: Model, output: Path) -> None:
+    """The summary on standard error; measures and counts are of the first pass."""
     if report.quiet:
         return
-    schema, encoder = model.schema, fit.encoder
+    found, schema = run.measured(), model.schema
+    first, rows = _measures(found), int(found["rows"])
     counts = sorted(model.counts.items(), key=lambda c: sort_key(c[0]))
     shown = ", ".join(f"{name}: {n:,}" for name, n in counts[:SHOWN]) + (", ..." if len(counts) > SHOWN else "")
     features = f"{schema.count():,} features ({schema.layout} rows)"
     report.note(f"{rows:,} rows, {features}, {len(counts)} classes ({shown})")
     if sum(n > 0 for _, n in counts) == 1:
         report.note("only one class in the data: the model can predict nothing else until --continue shows it more")
-    if encoder.missing:
-        report.note(f"{encoder.missing:,} missing values (--missing {schema.missing})")
-    for name, n in encoder.unseen.items():
+    if found["missing"]:
+        report.note(f"{found['missing']:,} missing values (--missing {schema.missing})")
+    for name, n in found["unseen"].items():
         report.note(f"column '{name}': {n:,} rows have a category that the first rows did not; it weighs nothing")
-    if fit.promoted:
+    if run.fit.promoted:
         report.note("a class came late: the units of one against all started from the model of two classes")
     if first.rows:
         late = "" if first.rows == rows else f" (of the {first.rows:,} rows that came after the first solution)"
         report.note(f"progressive: {brief(first)}{late}")
     else:
         report.note("progressive: n/a (the first solution comes after row 1,024)")
-    report.note(report.speed(rows))
+    if run.passes > 1:
+        last = measures(run.fit.matrix)
+        report.note(f"pass {run.passes}: {brief(last)}")
+    report.note(report.speed(run.fit.rows))
     report.note(f"model: {output}")
 
 
-def document(
-    report: Report, fit: Fit, first: Measures, rows: int, model: Model, output: Path, skipped: int
-) -> dict[str, Any]:
+def _measures(found: dict[str, Any]) -> Measures:
+    return measures(np.array(found["matrix"], np.int64))
+
+
+def document(report: Report, run: Run, model: Model, output: Path) -> dict[str, Any]:
     """The same for --json."""
+    found = run.measured()
+    first, rows = _measures(found), int(found["rows"])
     seconds = time.monotonic() - report.began
     progressive = ("rows", "error", "g_mean", "kappa", "balanced_accuracy")
     return {
@@ -52,13 +62,13 @@ def document(
         "algorithm": model.algorithm,
         "params": model.params,
         "rows": rows,
-        "skipped": skipped,
-        "missing": fit.encoder.missing,
+        "skipped": found["skipped"],
+        "missing": found["missing"],
         "features": model.schema.count(),
         "classes": sorted(model.schema.classes, key=sort_key),
         "counts": model.counts,
         "progressive": {name: getattr(first, name) for name in progressive},
         "seconds": round(seconds, 3),
-        "rows_per_second": round(rows / max(seconds, 1e-9), 1),
+        "rows_per_second": round(run.fit.rows / max(seconds, 1e-9), 1),
         "peak_memory_mib": round(peak_mib(), 1),
     }

@@ -10,10 +10,28 @@ from typing import Annotated, Any
 import typer
 
 from bigclf.algorithms import registry
-from bigclf.cli.options import ENCODING, READING, Data, Given, Json, Quiet, Verbose, algorithm, takes
+from bigclf.cli.options import ENCODING, READING, Data, Given, Json, Quiet, Verbose, algorithm, choice, takes
+from bigclf.errors import UsageError
 
 DEFAULT = "nr-rls"
 EXAMPLE = "Example: bigclf train data.csv.gz --label y --algo nr-rls -o model.npz"
+
+
+PROGRESS = choice("Progress", "auto", "bar", "plain", "none")
+
+
+def part(text: str | None) -> tuple[int, int] | None:
+    """The shard that `I/N` names; UsageError for what names none.
+
+    >>> part("2/3"), part(None)
+    ((2, 3), None)
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(f"--shard: '{text}' should be I/N, as 2/3, with I from 1 to N")
+    return int(found[1]), int(found[2])
 
 
 def _names(incomplete: str) -> list[str]:
@@ -36,13 +54,34 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
         algo: Annotated[
             str, typer.Option("--algo", metavar="NAME", help="see `bigclf algos`", autocompletion=_names)
         ] = DEFAULT,
-        output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="model file")] = Path("model.npz"),
-        passes: Annotated[int, typer.Option("--passes", min=1, help="over the data")] = 1,
+        output: Annotated[
+            Path | None, typer.Option("--output", "-o", metavar="MODEL", help="model file; default model.npz")
+        ] = None,
+        passes: Annotated[int | None, typer.Option("--passes", min=1, help="over the data; default 1")] = None,
         go_on: Annotated[
             Path | None,
             typer.Option("--continue", metavar="MODEL", help="go on from this model with rows that are new to it"),
         ] = None,
+        checkpoint: Annotated[
+            Path | None,
+            typer.Option("--checkpoint", metavar="FILE", help="save the run now and then; predict takes it too"),
+        ] = None,
+        checkpoint_every: Annotated[
+            str, typer.Option("--checkpoint-every", metavar="TIME", help="as 90s or 5min, or a number of rows")
+        ] = "5min",
+        resume: Annotated[
+            Path | None,
+            typer.Option("--resume", metavar="FILE", help="end the run of this checkpoint, as if never interrupted"),
+        ] = None,
+        shard: Annotated[
+            str | None,
+            typer.Option("--shard", metavar="I/N", help="learn from the I-th of N parts of the input; see merge"),
+        ] = None,
         json: Json = False,
+        progress: Annotated[PROGRESS, typer.Option("--progress", help="on standard error")] = PROGRESS.auto,  # type: ignore[valid-type, attr-defined]
+        log_file: Annotated[
+            Path | None, typer.Option("--log-file", metavar="FILE", help="progress as JSON lines, appended")
+        ] = None,
         quiet: Quiet = False,
         verbose: Verbose = 0,
         *,
@@ -54,11 +93,32 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
 
         The options of an algorithm are shown by `bigclf train --algo NAME --help`.
         """
+        from bigclf.cli.keeper import every
         from bigclf.cli.report import Report
-        from bigclf.cli.training import Job, run
+        from bigclf.cli.training import Job, execute
+        from bigclf.reading.source import find
 
-        named = algo if algo_given(argv) or go_on is None else None
-        run(Job(data, named, output, passes, go_on, json, reading, encoding, params), Report(quiet))
+        every(checkpoint_every)
+        share = part(shard)
+        earlier = go_on is not None or resume is not None
+        job = Job(
+            find(data, reading.get("format", "auto")),
+            algo if algo_given(argv) or not earlier else None,
+            output or (None if resume else Path("model.npz")),
+            passes,
+            go_on,
+            resume,
+            checkpoint,
+            json,
+            share,
+            checkpoint_every,
+            progress.value,
+            log_file,
+            reading,
+            encoding,
+            params,
+        )
+        execute(job, Report(quiet))
 
     return train
 

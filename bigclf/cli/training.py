@@ -1,10 +1,9 @@
-"""The work of `bigclf train`: from options and the head to a fit, from the rows to a model."""
+"""The work of `bigclf train`: from options and the head to a run, from the run to a model."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,24 +11,26 @@ from typing import Any
 import numpy as np
 
 from bigclf.algorithms import registry
+from bigclf.cli.keeper import EVERY, Keeper
 from bigclf.cli.options import Given
-from bigclf.cli.report import Report, brief, emit
+from bigclf.cli.progress import Progress
+from bigclf.cli.report import Report, emit
 from bigclf.cli.session import kept, kinds_of, no_rows, read_options
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
-from bigclf.errors import BigclfError, UsageError
+from bigclf.errors import BigclfError, BudgetError, UsageError
 from bigclf.model import Model, load, save, writable
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, collect, make_schema
 from bigclf.reading.labels import canonical
-from bigclf.reading.raw import Raw
-from bigclf.reading.source import Source, find
+from bigclf.reading.raw import Cursor, Raw
+from bigclf.reading.source import Source, changed
 from bigclf.reading.stream import Stream
 from bigclf.training.budget import max_column
 from bigclf.training.fit import Fit
-from bigclf.training.metrics import measures
+from bigclf.training.interrupt import Interrupt, Stop
+from bigclf.training.run import Run
 
-TELL_ROWS, TELL_SECONDS = 10_000, 2.0  # running measures: when the rows have doubled, but not more often than this
 SORTED_ROWS = 100  # so many rows in order of their classes are no accident
 
 
@@ -37,82 +38,99 @@ SORTED_ROWS = 100  # so many rows in order of their classes are no accident
 class Job:
     """What the user asked for."""
 
-    data: Sequence[str]
+    sources: Sequence[Source]
     algo: str | None  # None: the model to go on from decides
-    output: Path
-    passes: int
+    output: Path | None
+    passes: int | None
     go_on: Path | None
+    resume: Path | None
+    checkpoint: Path | None
     json: bool
-    reading: Given
-    encoding: Given
-    params: Given
+    share: tuple[int, int] | None = None
+    checkpoint_every: str = EVERY
+    progress: str = "auto"
+    log_file: Path | None = None
+    reading: Given = field(default_factory=dict)
+    encoding: Given = field(default_factory=dict)
+    params: Given = field(default_factory=dict)
 
 
-class Numbered:
-    """A stream whose rows are counted, skipped ones included."""
-
-    def __init__(self, rows: Iterator[Raw]) -> None:
-        self._rows = rows
-        self.rows = 0
-
-    def __iter__(self) -> Iterator[Raw]:
-        for raw in self._rows:
-            self.rows = int(raw.row[-1]) + 1
-            yield raw
-
-
-def run(job: Job, report: Report) -> None:
+def execute(job: Job, report: Report) -> None:
     """Train, save, and tell."""
+    if job.resume is not None and job.go_on is not None:
+        raise UsageError("--resume ends an interrupted run, --continue begins a new one: give one of them")
     if job.algo is not None:
         registry.get(job.algo)
-    sources = find(job.data, job.reading.get("format", "auto"))
-    if job.passes > 1 and any(s.path == "-" for s in sources):
-        raise UsageError("--passes: standard input can be read once only; write it to a file first")
-    writable(job.output)
-    old = _earlier(job) if job.go_on is not None else None
-    spec = old.spec if old else registry.get(job.algo or "")
-    passes = job.passes
+    once = "can be read once only; write it to a file first"
+    if any(s.path == "-" for s in job.sources):
+        for name, given in (("--passes", (job.passes or 1) > 1), ("--resume", job.resume), ("--shard", job.share)):
+            if given:
+                raise UsageError(f"{name}: standard input {once}")
+    begin = _resumed if job.resume else _continued if job.go_on else _fresh
+    run, rows, facts = begin(job, report)
+    output = Path(facts["output"])
+    writable(output)
+    if job.checkpoint is not None:
+        writable(job.checkpoint)
+
+    with Progress(report, run, job.progress, job.log_file) as progress, Interrupt() as interrupt:
+        keeper = Keeper(run, progress, interrupt, job.checkpoint, job.checkpoint_every, facts)
+        keeper.reading = _reading(run)
+        try:
+            run.go(rows, keeper.after, keeper.waiting)
+        except Stop as stop:
+            raise keeper.stopped(stop, output) from None
+        except BudgetError as e:
+            raise keeper.out_of_memory(e, output) from None
+        if not run.fit.rows:
+            paths = run.stream.sources[0].path
+            raise BigclfError(f"{paths}: every row was skipped") if run.stream.skips.rows else no_rows(job.sources)
+        model = run.model(keeper.reading)
+        save(output, model)
+    report.notices(run.stream.notices)
+    report.skipped(run.stream.skips)
+    tell(report, run, model, output)
+    if job.json:
+        emit(document(report, run, model, output))
+
+
+def _reading(run: Run) -> dict[str, Any]:
+    """Reading options for the model, columns by name: in another file a number may mean another column."""
+    stream = run.stream
+    return kept(stream.options if stream.kinds is None else stream.kinds.named(stream.options))
+
+
+def _facts(job: Job, passes: int) -> dict[str, Any]:
+    """What a checkpoint must know of the run beside where it stands."""
+    return {
+        "inputs": [[s.path, s.size, s.mtime] for s in job.sources],
+        "limit": job.reading.get("limit", 0),
+        "on_error": job.reading.get("on_error", "stop"),
+        "share": list(job.share) if job.share else None,
+        "output": str(job.output or "model.npz"),
+        "passes": passes,
+    }
+
+
+def _passes(job: Job, spec: Spec, report: Report) -> int:
+    passes = job.passes or 1
     if passes > 1 and spec.one_pass:
         report.note(f"{spec.name} is exact after one pass; the other {passes - 1} are left out")
-        passes = 1
-    stream, rows, fit = _continued(job, sources, old) if old else _fresh(job, sources, spec, report)
-
-    base = old.rows if old else 0
-    seen = Numbered(rows)
-    show = _teller(fit, report)
-    fit.run(seen, show, base)
-    if not fit.rows:
-        raise no_rows(sources) if not stream.skips.rows else BigclfError(f"{sources[0].path}: every row was skipped")
-    first, learned = measures(fit.matrix), fit.rows
-    counts = fit.counts.copy()
-    for k in range(1, passes):
-        base += seen.rows
-        fit.matrix[:] = 0
-        seen = Numbered(iter(stream.again()))
-        fit.run(seen, show, base)
-        report.note(f"pass {k + 1}: {brief(measures(fit.matrix))}")
-    fit.counts = counts
-
-    kinds = stream.kinds
-    options = kinds.named(stream.options) if kinds is not None else stream.options
-    model = fit.model(kept(options), base + seen.rows, passes)
-    save(job.output, model)
-    report.notices(stream.notices)
-    report.skipped(stream.skips)
-    tell(report, fit, first, learned, model, job.output)
-    if job.json:
-        emit(document(report, fit, first, learned, model, job.output, stream.skips.rows))
+        return 1
+    return passes
 
 
-def _fresh(job: Job, sources: list[Source], spec: Spec, report: Report) -> tuple[Stream, Iterator[Raw], Fit]:
-    """A new learner for a stream, by what its head shows."""
+def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
+    """A new learner for a stream, by what its head shows. A shard's head is that of the whole input."""
+    spec = registry.get(job.algo or "")
     encoding = job.encoding
     bits = encoding.get("hash_bits", 0)
     options = read_options(job.reading, hash_bits=bits, max_column=max_column())
-    stream = Stream(sources, options, limit=job.reading.get("limit", 0))
+    limit = job.reading.get("limit", 0)
+    stream = Stream(job.sources, options, limit=limit)
     head, rest = collect(iter(stream))
     if not head:
-        raise no_rows(sources)
+        raise no_rows(job.sources)
     params = {name.replace("_", "-"): value for name, value in job.params.items()}
     positive = canonical(encoding["positive"]) if "positive" in encoding else None
     wishes = Wishes(
@@ -130,37 +148,81 @@ def _fresh(job: Job, sources: list[Source], spec: Spec, report: Report) -> tuple
     if positive is not None and positive not in schema.classes:
         names = ", ".join(schema.classes[:10])
         raise BigclfError(f"--positive: class '{positive}' is not among {names}; declare it with --classes")
+    rows: Iterator[Raw] = chain(head, rest)
+    if job.share:
+        stream = Stream(job.sources, options, kinds, limit, share=job.share)
+        rows = iter(stream)
     fit = Fit(spec, params, Encoder(schema, stream.skips))
     _warn_sorted(head, fit, report)
-    return stream, chain(head, rest), fit
+    passes = _passes(job, spec, report)
+    return Run(fit, stream, passes), rows, _facts(job, passes)
 
 
-def _continued(job: Job, sources: list[Source], old: Model) -> tuple[Stream, Iterator[Raw], Fit]:
+def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
     """The learner of a model, for rows that are new to it; they are read as its own were."""
+    assert job.go_on is not None
+    old = _earlier(job, job.go_on)
     options = read_options(job.reading, old.reading, max_column=max_column())
     kinds = kinds_of(old.schema, options)
     if kinds is not None and "label" in job.reading:
         kinds = replace(kinds, label=job.reading["label"])
-    stream = Stream(sources, options, kinds, job.reading.get("limit", 0))
+    stream = Stream(job.sources, options, kinds, job.reading.get("limit", 0), share=job.share)
     fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols), old.state)
-    return stream, iter(stream), fit
+    passes = _passes(job, old.spec, report)
+    return Run(fit, stream, passes, old.rows), iter(stream), _facts(job, passes)
 
 
-def _earlier(job: Job) -> Model:
+def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
+    """The run that a checkpoint holds, where it stood; its inputs must be what they were."""
+    assert job.resume is not None
+    old = _earlier(job, job.resume)
+    found = old.run
+    if not found:
+        raise BigclfError(f"{job.resume}: is a model and no checkpoint; --continue goes on from it with new rows")
+    if len(found["inputs"]) != len(job.sources):
+        raise BigclfError(f"{job.resume}: the run had {len(found['inputs'])} inputs, {len(job.sources)} are named")
+    for source, (path, size, mtime) in zip(job.sources, found["inputs"], strict=True):
+        what = changed(source.path, size, mtime)
+        if what:
+            raise BigclfError(f"{source.path}: {what} (the checkpoint's input {path}); start anew")
+    share = tuple(found["share"]) if found["share"] else None
+    mine = {"--passes": (job.passes, found["passes"]), "--limit": (job.reading.get("limit"), found["limit"])}
+    mine |= {"--shard": (job.share, share), "--on-error": (job.reading.get("on_error"), found["on_error"])}
+    for name, (asked, was) in mine.items():
+        if asked is not None and asked != was:
+            raise BigclfError(f"{job.resume}: the run had {name} {was}, not {asked}")
+    options = read_options(job.reading | {"on_error": found["on_error"]}, old.reading, max_column=max_column())
+    cursor = Cursor(*found["cursor"])
+    stream = Stream(
+        job.sources,
+        options,
+        kinds_of(old.schema, options),
+        found["limit"],
+        begin=cursor,
+        share=share,
+        from_row=found["row"],
+    )
+    stream.skips.rows = cursor.skipped
+    fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols), old.state)
+    run = Run(fit, stream, found["passes"])
+    run.restore(found)
+    report.note(f"going on at row {found['row']} of pass {found['pass']}")
+    facts = {k: found[k] for k in ("inputs", "limit", "on_error", "share", "output", "passes")}
+    return run, iter(stream), facts | ({"output": str(job.output)} if job.output else {})
+
+
+def _earlier(job: Job, path: Path) -> Model:
     """The model to go on from; refuses options that would contradict it."""
-    assert job.go_on is not None
-    old = load(job.go_on)
+    old = load(path)
     if job.algo is not None and job.algo != old.algorithm:
-        raise BigclfError(
-            f"{job.go_on}: holds {old.algorithm}, which {job.algo} cannot go on from; name --algo {old.algorithm}"
-        )
+        raise BigclfError(f"{path}: holds {old.algorithm}, which {job.algo} cannot go on from; --algo {old.algorithm}")
     defaults = {p.name: p.default for p in old.spec.params}
     have: dict[str, Any] = {name: old.params.get(name, default) for name, default in defaults.items()}
     have |= {k: getattr(old.schema, k) for k in ("scale", "missing", "hash_bits", "dtype", "bias", "positive")}
     for name, value in {**job.params, **job.encoding}.items():
         key = name if name in have else name.replace("_", "-")
         if key in have and have[key] != value:
-            raise BigclfError(f"{job.go_on}: was trained with --{name.replace('_', '-')} {have[key]}, not {value}")
+            raise BigclfError(f"{path}: was trained with --{name.replace('_', '-')} {have[key]}, not {value}")
     return old
 
 
@@ -171,15 +233,3 @@ def _warn_sorted(head: list[Raw], fit: Fit, report: Report) -> None:
     kinds = len(np.unique(labels))
     if fit.learner.grain == "row" and len(labels) >= SORTED_ROWS and kinds > 1 and changes == kinds - 1:
         report.note("the first rows are sorted by class, which ruins learning row by row; shuffle the file first")
-
-
-def _teller(fit: Fit, report: Report) -> Callable[[], None]:
-    """Tells the running measures now and then."""
-    due = [TELL_ROWS, time.monotonic() + TELL_SECONDS]
-
-    def tell_now() -> None:
-        if fit.rows >= due[0] and time.monotonic() >= due[1]:
-            report.note(f"{fit.rows:>12,} rows: {brief(measures(fit.matrix))}")
-            due[:] = [2 * fit.rows, time.monotonic() + TELL_SECONDS]
-
-    return tell_now

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.block import Csr
-from bigclf.core import Block
+from bigclf.core import TILE, Block
 from bigclf.errors import DataError
 from bigclf.reading.encode_kernel import (
     BIG,
@@ -64,21 +64,22 @@ class Encoder:
         if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
             raw = self._without_gaps(raw)
         n = len(raw.row)
-        sparse = self._as_sparse(raw)
+        sparse, missing = self._as_sparse(raw)
         start = 0
         while start < n:
             y, end = self._codes(raw, start, n)
             while start < end:
                 if sparse is None:
-                    size = max(1, CELLS // self.cols)
-                    X: Any = self._dense_table(raw, start, min(end, start + size))
+                    X: Any = self._dense_table(raw, start, self._until(raw.row, start, end))
                 elif self.schema.layout == "dense":
-                    X = self._dense_sparse(raw, sparse, start, min(end, start + max(1, CELLS // self.cols)))
+                    X = self._dense_sparse(raw, sparse, start, self._until(raw.row, start, end))
                 else:
-                    X = self._csr(raw, sparse, start, end)
+                    X = self._csr(raw, sparse, start, self._until(raw.row, start, end))
                 rows = len(X) if isinstance(X, np.ndarray) else len(X.indptr) - 1
                 if not rows:
                     continue  # a column was born in the very first row
+                if missing is not None:
+                    self.missing += int(missing[start : start + rows].sum())
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
                 yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
@@ -86,6 +87,12 @@ class Encoder:
                 start += rows
         if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve
             self.used = max(self.used, int(sparse.column.max(initial=0)) + 1)
+
+    def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
+        """Where a block that begins at `start` ends: a dense one is of a size for the cache; at a tile's border if it can."""
+        last = end if self.schema.layout == "csr" else min(end, start + max(1, CELLS // self.cols))
+        border = start + int(np.searchsorted(row[start:last], (int(row[last - 1]) + 1) // TILE * TILE))
+        return border if border > start else last
 
     def _unlabelled(self, n: int) -> NDArray[np.int32]:
         return np.full(n, -1, np.int32)
@@ -111,16 +118,15 @@ class Encoder:
         self.classes.append(name)
         return self._codes(raw, start, end)
 
-    def _as_sparse(self, raw: Raw) -> Sparse | None:
-        """Sparse rows of a block that has them, or that --hash-bits makes of a table."""
+    def _as_sparse(self, raw: Raw) -> tuple[Sparse | None, NDArray[np.int64] | None]:
+        """Sparse rows of a block that has them, or that --hash-bits makes of a table; then with the missing values."""
         if isinstance(raw.data, Sparse):
-            return raw.data
+            return raw.data, None
         if not self.schema.hash_bits:
-            return None
+            return None, None
         rows, missing = hash_table(self.schema.features, raw.data, self.schema.hash_bits)
-        self.missing += missing
         stay = merge_columns(rows.indptr, rows.column, rows.value, np.full(self.cols, -1, np.int64))
-        return Sparse(rows.indptr, rows.column[:stay], rows.value[:stay])
+        return Sparse(rows.indptr, rows.column[:stay], rows.value[:stay]), missing
 
     def _dense_table(self, raw: Raw, start: int, end: int) -> NDArray[Any]:
         assert isinstance(raw.data, dict)

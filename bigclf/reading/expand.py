@@ -61,26 +61,26 @@ class Expander:
         return iter(sorted((start + i, name) for i, name in first.items()))
 
 
-def hash_table(features: tuple[Feature, ...], table: Table, bits: int) -> tuple[Sparse, int]:
+def hash_table(features: tuple[Feature, ...], table: Table, bits: int) -> tuple[Sparse, NDArray[np.int64]]:
     """A table as sparse rows of 1 + 2^bits columns: a number at its column's hash, a word at that of `name=word`.
 
-    Missing values weigh nothing; returns them as a count beside the rows.
+    Missing values weigh nothing; returns their number in each row, (n,), beside the rows.
     """
     n = _length(table)
     column = np.zeros((n, len(features)), np.int32)
     value = np.zeros((n, len(features)))
-    missing = 0
+    missing = np.zeros(n, np.int64)
     for j, f in enumerate(features):
         data = table[f.name]
         if isinstance(data, Words):
             places = np.array([text_hash(f"{f.name}={w}", bits) for w in data.names] + [text_hash(f.name, bits)])
             column[:, j] = 1 + places[data.code]
             value[:, j] = data.code >= 0
-            missing += int((data.code < 0).sum())
+            missing += data.code < 0
         else:
             column[:, j] = 1 + text_hash(f.name, bits)
             value[:, j] = np.nan_to_num(data, nan=0.0)
-            missing += int(np.isnan(data).sum())
+            missing += np.isnan(data)
     indptr = np.arange(0, n * len(features) + 1, max(len(features), 1), dtype=np.int64)
     return Sparse(indptr, column.ravel(), value.ravel()), missing
 

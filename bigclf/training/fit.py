@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,21 @@ from bigclf.reading.raw import Raw
 from bigclf.training.budget import check_state
 from bigclf.training.metrics import add_pairs
 from bigclf.units import code_matrix, decode, new_plan
+
+
+class Piece(NamedTuple):
+    """Rows to learn from in one step."""
+
+    block: Block
+    classes: tuple[str, ...]  # that are known by then
+    whole: bool  # no row that was encoded is held back
+
+
+class Mark(NamedTuple):
+    """What the encoder had counted when the last rows were learned."""
+
+    missing: int
+    unseen: dict[str, int]
 
 
 class Fit:
@@ -37,14 +52,22 @@ class Fit:
         self.counts = np.zeros(len(self.classes), np.int64)
         self.matrix: NDArray[np.int64] = np.zeros((len(self.classes),) * 2, np.int64)
         self.promoted = False  # units were made from others, where that is not exact
+        self.next_row = 0  # all rows before this one were learned from
+        self.mark = Mark(0, {})
 
     def run(self, stream: Iterable[Raw], after: Callable[[], None], base: int = 0) -> None:
-        """One pass; `after` is called between blocks. `base` is added to the numbers of the rows."""
-        for piece, classes in tiles(self._encoded(stream, base), self.learner.grain):
-            if len(classes) != len(self.classes) or blk.cols(piece.X) != self.shape.cols:
-                self._grow(list(classes), blk.cols(piece.X))
-            self._learn(piece)
-            after()
+        """One pass; `base` is added to the numbers of the rows.
+
+        `after` is called where all rows that were encoded have been learned from: what was counted then fits the state.
+        """
+        for block, classes, whole in tiles(self._encoded(stream, base), self.learner.grain):
+            if len(classes) != len(self.classes) or blk.cols(block.X) != self.shape.cols:
+                self._grow(list(classes), blk.cols(block.X))
+            self._learn(block)
+            self.next_row = int(block.row[-1]) + 1
+            if whole:
+                self.mark = Mark(self.encoder.missing, dict(self.encoder.unseen))
+                after()
 
     def _encoded(self, stream: Iterable[Raw], base: int) -> Iterator[tuple[Block, tuple[str, ...]]]:
         classes = tuple(self.encoder.classes)
@@ -82,43 +105,46 @@ class Fit:
         """What was learned, as a model that predicts and can go on. Finishes the state."""
         if self.learner.finish is not None:
             self.state = self.learner.finish(self.state)
+        return self.unfinished(reading, rows, passes)
+
+    def unfinished(self, reading: dict[str, Any], rows: int, passes: int) -> Model:
+        """The model as the state is, with the columns and classes of the rows that were learned from."""
         counts = {name: int(n) for name, n in zip(self.classes, self.counts, strict=True)}
-        schema = self.encoder.grown()
+        used = min(self.encoder.used, self.shape.cols)  # rows that were encoded and not yet learned may have more
+        schema = self.encoder.schema.widened(used, tuple(self.classes))
         return Model(self.spec.name, self.params, schema, self.state, self.shape.cols, reading, rows, passes, counts)
 
 
-Piece = tuple[Block, tuple[str, ...]]
-
-
-def tiles(pieces: Iterable[Piece], grain: str) -> Iterator[Piece]:
+def tiles(pieces: Iterable[tuple[Block, tuple[str, ...]]], grain: str) -> Iterator[Piece]:
     """The pieces as they come, or for a learner of grain "tile" cut and joined to whole tiles of TILE rows.
 
     A tile also ends where columns or classes are born: that row depends on the data alone, as tiles must.
     """
     if grain == "row":
-        yield from pieces
+        for block, classes in pieces:
+            yield Piece(block, classes, True)
         return
     held: list[Block] = []
     kind: tuple[Any, ...] = ()
     for block, classes in pieces:
         if held and kind != (blk.cols(block.X), classes):
-            yield _joined(held), kind[1]
+            yield Piece(_joined(held), kind[1], False)
             held = []
         kind = (blk.cols(block.X), classes)
         start, n = 0, len(block.row)
         while start < n:
             tile = int(block.row[start]) // TILE
             if held and int(held[0].row[0]) // TILE != tile:
-                yield _joined(held), classes
+                yield Piece(_joined(held), classes, False)
                 held = []
             end = int(np.searchsorted(block.row, (tile + 1) * TILE))
             held.append(Block(block.row[start:end], blk.take(block.X, start, end), block.y[start:end]))
             if end < n or (int(block.row[end - 1]) + 1) % TILE == 0:
-                yield _joined(held), classes
+                yield Piece(_joined(held), classes, end == n)
                 held = []
             start = end
     if held:
-        yield _joined(held), kind[1]
+        yield Piece(_joined(held), kind[1], True)
 
 
 def _joined(parts: list[Block]) -> Block:

@@ -1,0 +1,97 @@
+"""Work that is never lost: checkpoints now and then, and one where a signal or the memory's limit ends a run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from bigclf.cli.progress import Progress
+from bigclf.errors import BigclfError, BudgetError, Interrupted
+from bigclf.model import save
+from bigclf.training.interrupt import Interrupt, Stop
+from bigclf.training.run import Run
+
+EVERY = "5min"
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def every(text: str) -> tuple[float | None, int | None]:
+    """Seconds or rows between two checkpoints; typer.BadParameter for what is neither.
+
+    >>> every("90s"), every("5min"), every("1000000")
+    ((90.0, None), (300.0, None), (None, 1000000))
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(s|min|h)?", text.strip())
+    if not found or not float(found[1]) or (not found[2] and "." in found[1]):
+        raise typer.BadParameter(f"'{text}' is no time and no number of rows; give for example 90s, 5min or 1000000")
+    return (float(found[1]) * _UNITS[found[2]], None) if found[2] else (None, int(found[1]))
+
+
+class Keeper:
+    """Saves checkpoints of a run; `after` and `waiting` are what the run calls."""
+
+    def __init__(
+        self, run: Run, progress: Progress, interrupt: Interrupt, path: Path | None, cadence: str, facts: dict[str, Any]
+    ) -> None:
+        self.run = run
+        self.progress = progress
+        self.interrupt = interrupt
+        self.path = path
+        self.facts = facts  # of the run, for the checkpoint
+        self.reading: dict[str, Any] = {}
+        self._seconds, self._rows = every(cadence)
+        self._saved_at, self._saved_rows = time.monotonic(), run.fit.rows
+
+    def after(self) -> None:
+        """Between two blocks."""
+        self.progress.tick()
+        if self.path is not None and self._due():
+            self._save(self.path)
+        self.interrupt.check()
+
+    def waiting(self) -> None:
+        """While no block is there."""
+        self.interrupt.check()
+
+    def _due(self) -> bool:
+        if self._seconds is not None:
+            return time.monotonic() - self._saved_at >= self._seconds
+        return self.run.fit.rows - self._saved_rows >= (self._rows or 0)
+
+    def _save(self, path: Path) -> None:
+        save(path, self.run.checkpoint(self.reading, self.facts))
+        self._saved_at, self._saved_rows = time.monotonic(), self.run.fit.rows
+
+    def stopped(self, stop: Stop, output: Path) -> Interrupted:
+        """Save for a signal; the error that ends the run."""
+        name = signal.Signals(stop.number).name
+        code = 128 + stop.number
+        path = self.path or output.with_suffix(".ck.npz")
+        if stop.at_once:
+            kept = f"{path} holds the last checkpoint" if path.exists() else "there is no checkpoint"
+            return Interrupted(f"{name} again: stopped at once; {kept}", code)
+        run = self.run
+        where = f"interrupted at row {run.fit.next_row - run.base} of pass {run.number}"
+        if not run.fit.rows:
+            return Interrupted(f"{where}; nothing was learned yet, nothing is saved", code)
+        self._save(path)
+        inputs = [s.path for s in run.stream.sources]
+        if "-" in inputs:
+            how = "standard input cannot be read again; go on with the rows that follow: bigclf train ... --continue"
+            return Interrupted(f"{where}; saved {path}; {how} {shlex.quote(str(path))}", code)
+        command = shlex.join(["bigclf", "train", *inputs, "--resume", str(path), "-o", str(output)])
+        return Interrupted(f"{where}; saved {path}; go on with: {command}", code)
+
+    def out_of_memory(self, e: BudgetError, output: Path) -> BigclfError:
+        """Save what was learned before the memory's limit; the error that ends the run."""
+        rows = self.run.fit.rows
+        if not rows:
+            return e
+        save(output, self.run.model(self.reading))
+        return BigclfError(f"{e}; the model of the {rows:,} rows before that was saved as {output}")

@@ -1,0 +1,116 @@
+"""How a run is getting on: a bar on a terminal, a line now and then elsewhere, JSON lines in a log file."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from bigclf.cli.report import Report, brief, clock, number, peak_mib
+from bigclf.errors import BigclfError
+from bigclf.training.metrics import measures
+from bigclf.training.run import Run
+
+BAR_SECONDS, LINE_SECONDS, LOG_SECONDS = 0.2, 10.0, 5.0  # between two looks
+FIRST_LINE = 2.0
+
+
+class Progress:
+    """Told after every block; says something only when it is due."""
+
+    def __init__(self, report: Report, run: Run, mode: str, log: Path | None) -> None:
+        self.report = report
+        self.run = run
+        self.bar: Any = None
+        self.log: IO[str] | None = None
+        self._log_path = log
+        if mode == "auto":
+            mode = "bar" if sys.stderr.isatty() else "plain"
+        self.mode = "none" if report.quiet else mode
+        now = time.monotonic()
+        self._began, self._rows_before = now, run.fit.rows
+        self._due = now + (BAR_SECONDS if self.mode == "bar" else FIRST_LINE)
+        self._log_due = now + LOG_SECONDS
+
+    def __enter__(self) -> Progress:
+        if self._log_path is not None:
+            try:
+                self.log = open(self._log_path, "a", encoding="utf-8")
+            except OSError as e:
+                raise BigclfError(f"{self._log_path}: cannot be written: {e.strerror}") from None
+            self._write("start", algorithm=self.run.fit.spec.name, inputs=[s.path for s in self.run.stream.sources])
+        if self.mode == "bar":
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn
+            from rich.progress import Progress as Bar
+
+            columns = (
+                BarColumn(bar_width=24),
+                TextColumn("{task.percentage:>3.0f}%"),
+                TextColumn("{task.description}"),
+            )
+            self.bar = Bar(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
+            self._task = self.bar.add_task("", total=None)
+            self.bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, _: TracebackType | None) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+        if self.log is not None:
+            self._write("end" if kind is None else "stopped", **({"error": str(value)} if kind else {}))
+            self.log.close()
+
+    def tick(self) -> None:
+        """Show or write what is due."""
+        now = time.monotonic()
+        if self.log is not None and now >= self._log_due:
+            self._log_due = now + LOG_SECONDS
+            self._write("progress")
+        if self.mode == "none" or now < self._due:
+            return
+        if self.bar is None:
+            self._due = now + LINE_SECONDS
+            self.report.note(self._line())
+            return
+        self._due = now + BAR_SECONDS
+        done, total = self.run.stream.progress()
+        self.bar.update(self._task, completed=done, total=total, description=self._line())
+        self.bar.refresh()
+
+    def _facts(self) -> dict[str, Any]:
+        fit = self.run.fit
+        seconds = max(time.monotonic() - self._began, 1e-9)
+        done, total = self.run.stream.progress()
+        left = None if not total or not done else seconds * max(total - done, 0) / done
+        m = measures(fit.matrix)
+        return {
+            "pass": self.run.number,
+            "rows": fit.rows,
+            "rows_per_second": (fit.rows - self._rows_before) / seconds,
+            "bytes": done,
+            "total_bytes": total,
+            "megabytes_per_second": done / seconds / 1e6,
+            "seconds_left": left,
+            "peak_memory_mib": peak_mib(),
+            "error": m.error,
+            "g_mean": m.g_mean,
+            "kappa": m.kappa,
+        }
+
+    def _line(self) -> str:
+        f = self._facts()
+        left = f", {clock(f['seconds_left'])} left" if f["seconds_left"] is not None else ""
+        which = f"pass {f['pass']}, " if self.run.passes > 1 else ""
+        speed = f"{f['rows_per_second']:,.0f} rows/s, {f['megabytes_per_second']:.0f} MB/s{left}"
+        m = brief(measures(self.run.fit.matrix))
+        return f"{which}{f['rows']:,} rows, {speed}, {number(f['peak_memory_mib'], 0)} MiB; {m}"
+
+    def _write(self, event: str, **more: Any) -> None:
+        if self.log is not None:
+            facts = {k: round(v, 6) if isinstance(v, float) else v for k, v in (self._facts() | more).items()}
+            self.log.write(json.dumps({"event": event, "time": round(time.time(), 3)} | facts) + "\n")
+            self.log.flush()

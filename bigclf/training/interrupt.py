@@ -1,0 +1,46 @@
+"""Signals: the first asks a run to stop where it can go on from, the second stops it at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+ASKED = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stop(BaseException):
+    """The run is to end because of a signal. Not an Exception: nothing may catch it by the way."""
+
+    def __init__(self, number: int, at_once: bool) -> None:
+        super().__init__(number)
+        self.number = number
+        self.at_once = at_once  # the user would not wait for a checkpoint
+
+
+class Interrupt:
+    """While entered, SIGINT and SIGTERM are noted, and `check` raises Stop; a second one raises Stop by itself."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._old: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupt:
+        if threading.current_thread() is threading.main_thread():
+            self._old = {number: signal.signal(number, self._note) for number in ASKED}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        if self.number:
+            raise Stop(number, at_once=True)
+        self.number = number
+
+    def check(self) -> None:
+        """Raise Stop when a signal came."""
+        if self.number:
+            raise Stop(self.number, at_once=False)

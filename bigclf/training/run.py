@@ -1,0 +1,118 @@
+"""A run of training: its passes over the inputs, and where it stands, so that another process can go on from there."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bigclf.model import Model
+from bigclf.reading.ahead import ahead
+from bigclf.reading.raw import Cursor, Raw
+from bigclf.reading.stream import Stream
+from bigclf.training.fit import Fit
+
+START = Cursor(0, 0, 1, 0, 0)
+
+
+class Run:
+    """Passes over a stream. Between two blocks `snapshot` tells all that is needed to go on.
+
+    base: number of the first row of this pass (row numbers run on over passes, and over --continue).
+    """
+
+    def __init__(self, fit: Fit, stream: Stream, passes: int, base: int = 0) -> None:
+        self.fit = fit
+        self.stream = stream
+        self.passes = passes
+        self.base = base
+        self.number = 1  # of the pass
+        self.rows = 0  # of this pass, skipped ones included
+        self.first: dict[str, Any] = {}  # what the first pass showed, once it is over
+        self._cursors: deque[Cursor] = deque()
+
+    def go(self, rows: Iterator[Raw], after: Callable[[], None], waiting: Callable[[], None]) -> None:
+        """Learn from these rows, the rest of the pass, and from all passes that follow.
+
+        `after` is called between blocks, `waiting` while none is there; what they raise ends the run where it stands.
+        """
+        while True:
+            self.fit.run(self._noted(ahead(rows, waiting)), after, self.base)
+            if self.number == 1:
+                self.first = self._measured()
+            if self.number >= self.passes:
+                return
+            self.number += 1
+            self.base += self.rows
+            self.rows = 0
+            self._cursors.clear()
+            self.fit.next_row = self.base
+            self.fit.matrix[:] = 0
+            self.stream = self.stream.again()
+            rows = iter(self.stream)
+
+    def _noted(self, rows: Iterator[Raw]) -> Iterator[Raw]:
+        for raw in rows:
+            self.rows = int(raw.row[-1]) + 1
+            self._cursors.append(raw.at)
+            yield raw
+
+    def _measured(self) -> dict[str, Any]:
+        fit, encoder = self.fit, self.fit.encoder
+        return {
+            "rows": fit.rows,
+            "skipped": self.stream.skips.rows,
+            "matrix": fit.matrix.tolist(),
+            "counts": {name: int(n) for name, n in zip(fit.classes, fit.counts, strict=True)},
+            "missing": encoder.missing,
+            "unseen": dict(encoder.unseen),
+        }
+
+    def measured(self) -> dict[str, Any]:
+        """What the first pass showed, or what it has shown so far."""
+        return self.first or self._measured()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Where the run stands, as JSON: all rows before `row` were learned from, none after it."""
+        row = self.fit.next_row - self.base
+        while len(self._cursors) > 1 and self._cursors[1].row <= row:
+            self._cursors.popleft()
+        return {
+            "pass": self.number,
+            "passes": self.passes,
+            "base": self.base,
+            "row": row,
+            "cursor": list(self._cursors[0] if self._cursors else START),
+            "rows": self.fit.rows,
+            "matrix": self.fit.matrix.tolist(),
+            "counts": self.fit.counts.tolist(),
+            "promoted": self.fit.promoted,
+            "missing": self.fit.mark.missing,
+            "unseen": self.fit.mark.unseen,
+            "first": self.first,
+        }
+
+    def restore(self, found: dict[str, Any]) -> None:
+        """Stand where a snapshot was taken; the stream must begin at its cursor."""
+        self.number, self.base, self.first = int(found["pass"]), int(found["base"]), dict(found["first"])
+        fit = self.fit
+        fit.rows, fit.promoted = int(found["rows"]), bool(found["promoted"])
+        fit.matrix, fit.counts = np.array(found["matrix"], np.int64), np.array(found["counts"], np.int64)
+        fit.next_row = self.base + int(found["row"])
+        fit.encoder.missing = int(found["missing"])
+        fit.encoder.unseen.update({str(k): int(n) for k, n in found["unseen"].items()})
+        self._cursors.append(Cursor(*found["cursor"]))
+        self.rows = int(found["row"])
+
+    def model(self, reading: dict[str, Any]) -> Model:
+        """The model as it is now, finished: what predicts."""
+        model = self.fit.model(reading, self.base + self.rows, self.number)
+        return replace(model, counts=self.measured()["counts"])
+
+    def checkpoint(self, reading: dict[str, Any], more: dict[str, Any]) -> Model:
+        """The model as it is now, not finished, with the snapshot: what training can go on from to the same bytes."""
+        model = self.fit.unfinished(reading, self.fit.next_row, self.number)
+        return replace(model, run=self.snapshot() | more)
