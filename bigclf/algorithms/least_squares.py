@@ -89,9 +89,7 @@ def build(
 
     def update(s: Sums, block: Block, plan: Plan) -> Sums:
         plan.pre[...] = decision(s, block.X)
-        if s.rows.any():  # a column born later was zero in all rows before
-            for extreme in (s.lo, s.hi):
-                extreme[np.isinf(extreme)] = 0.0
+        s.lo[:], s.hi[:] = zero_if_unseen(s.lo, s), zero_if_unseen(s.hi, s)
         present = np.bincount(block.y[block.y >= 0], minlength=s.rows.size) > 0
         for c in np.flatnonzero(present & (s.rows == 0)):
             s.code[:, c] = plan.target[:, np.argmax(block.y == c)]
@@ -118,8 +116,8 @@ def build(
             a.gram + b.gram,
             a.first + b.first,
             a.rows + b.rows,
-            np.minimum(a.lo, b.lo),
-            np.maximum(a.hi, b.hi),
+            np.minimum(zero_if_unseen(a.lo, a), zero_if_unseen(b.lo, b)),
+            np.maximum(zero_if_unseen(a.hi, a), zero_if_unseen(b.hi, b)),
             np.where(a.code != 0, a.code, b.code),
             np.zeros_like(a.w),
             np.full_like(a.shift, np.nan),
@@ -133,6 +131,13 @@ def build(
         return finish(fresh)
 
     return Learner(init, update, decision, axes, grain="tile", finish=finish, merge=merge, refit=refit)
+
+
+def zero_if_unseen(extreme: Array, s: Sums) -> Array:
+    """Least or greatest values, where a column born later was zero in all rows before."""
+    import numpy as np
+
+    return np.where(np.isinf(extreme), 0.0, extreme) if s.rows.any() else extreme
 
 
 def scaling(scale: str, s: Sums) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ COMMANDS = {
     "predict": "Predict: one label a line on standard output.",
     "evaluate": "Evaluate a model on labelled data.",
     "check": "Check data: every fault with its place.",
+    "merge": "Merge models of parts of the data.",
     "info": "Show what is in a model.",
     "algos": "List the algorithms, or show one.",
 }

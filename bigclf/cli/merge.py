@@ -1,0 +1,32 @@
+"""bigclf merge: models of parts become the model of the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bigclf.cli.options import Quiet, Verbose
+
+EXAMPLE = "Example: bigclf merge part1.npz part2.npz part3.npz -o whole.npz"
+
+
+def merge(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL", help="in the order of the data", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="the model of all")],
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Merge models that were trained on parts of the data, as with `train --shard I/N`.
+
+    The result is the model of one run over all parts. What cannot be merged exactly is refused.
+    """
+    from bigclf.cli.report import Report
+    from bigclf.model import load, save, writable
+    from bigclf.training.merge import merge as merged
+
+    writable(output)
+    model = merged([(str(path), load(path)) for path in models])
+    save(output, model)
+    Report(quiet).note(f"{model.rows:,} rows of {len(models)} models; model: {output}")
