@@ -17,6 +17,7 @@ DEFAULT = "nr-rls"
 EXAMPLE = "Example: bigclf train data.csv.gz --label y --algo nr-rls -o model.npz"
 
 
+SHUFFLE = choice("Shuffle", "none", "block")
 PROGRESS = choice("Progress", "auto", "bar", "plain", "none")
 
 
@@ -77,6 +78,11 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
             str | None,
             typer.Option("--shard", metavar="I/N", help="learn from the I-th of N parts of the input; see merge"),
         ] = None,
+        shuffle: Annotated[
+            SHUFFLE,  # type: ignore[valid-type]
+            typer.Option("--shuffle", help="block: rows in random order, out of memory too; plain files only"),
+        ] = SHUFFLE.none,  # type: ignore[attr-defined]
+        seed: Annotated[int, typer.Option("--seed", min=0, help="of random draws")] = 1,
         json: Json = False,
         progress: Annotated[PROGRESS, typer.Option("--progress", help="on standard error")] = PROGRESS.auto,  # type: ignore[valid-type, attr-defined]
         log_file: Annotated[
@@ -111,6 +117,8 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
             checkpoint,
             json,
             share,
+            shuffle.value == "block",
+            seed,
             checkpoint_every,
             progress.value,
             log_file,

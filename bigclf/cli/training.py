@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,17 @@ from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, collect, make_schema
 from bigclf.reading.labels import canonical
 from bigclf.reading.raw import Cursor, Raw
+from bigclf.reading.shuffle import Shuffled
 from bigclf.reading.source import Source, changed
 from bigclf.reading.stream import Stream
 from bigclf.training.budget import max_column
 from bigclf.training.fit import Fit
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
+
+if TYPE_CHECKING:
+    from bigclf.reading.options import ReadOptions
+    from bigclf.reading.table import Kinds
 
 SORTED_ROWS = 100  # so many rows in order of their classes are no accident
 
@@ -47,6 +52,8 @@ class Job:
     checkpoint: Path | None
     json: bool
     share: tuple[int, int] | None = None
+    shuffle: bool = False
+    seed: int = 1
     checkpoint_every: str = EVERY
     progress: str = "auto"
     log_file: Path | None = None
@@ -63,9 +70,16 @@ def execute(job: Job, report: Report) -> None:
         registry.get(job.algo)
     once = "can be read once only; write it to a file first"
     if any(s.path == "-" for s in job.sources):
-        for name, given in (("--passes", (job.passes or 1) > 1), ("--resume", job.resume), ("--shard", job.share)):
+        for name, given in (
+            ("--passes", (job.passes or 1) > 1),
+            ("--resume", job.resume),
+            ("--shard", job.share),
+            ("--shuffle", job.shuffle),
+        ):
             if given:
                 raise UsageError(f"{name}: standard input {once}")
+    if job.shuffle and (job.share or job.reading.get("limit")):
+        raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
     begin = _resumed if job.resume else _continued if job.go_on else _fresh
     run, rows, facts = begin(job, report)
     output = Path(facts["output"])
@@ -107,6 +121,8 @@ def _facts(job: Job, passes: int) -> dict[str, Any]:
         "limit": job.reading.get("limit", 0),
         "on_error": job.reading.get("on_error", "stop"),
         "share": list(job.share) if job.share else None,
+        "shuffle": job.shuffle,
+        "seed": job.seed,
         "output": str(job.output or "model.npz"),
         "passes": passes,
     }
@@ -149,13 +165,22 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
         names = ", ".join(schema.classes[:10])
         raise BigclfError(f"--positive: class '{positive}' is not among {names}; declare it with --classes")
     rows: Iterator[Raw] = chain(head, rest)
-    if job.share:
-        stream = Stream(job.sources, options, kinds, limit, share=job.share)
+    if job.share or job.shuffle:
+        noticed = stream.notices
+        stream = _reader(job, options, kinds, limit)
+        stream.notices.update(noticed)
         rows = iter(stream)
     fit = Fit(spec, params, Encoder(schema, stream.skips))
     _warn_sorted(head, fit, report)
     passes = _passes(job, spec, report)
     return Run(fit, stream, passes), rows, _facts(job, passes)
+
+
+def _reader(job: Job, options: ReadOptions, kinds: Kinds | None, limit: int) -> Stream | Shuffled:
+    """The stream of the rows to learn from, when columns and classes are known."""
+    if not job.shuffle:
+        return Stream(job.sources, options, kinds, limit, share=job.share)
+    return Shuffled(job.sources, options, kinds, job.seed)
 
 
 def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
@@ -166,7 +191,7 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     kinds = kinds_of(old.schema, options)
     if kinds is not None and "label" in job.reading:
         kinds = replace(kinds, label=job.reading["label"])
-    stream = Stream(job.sources, options, kinds, job.reading.get("limit", 0), share=job.share)
+    stream = _reader(job, options, kinds, job.reading.get("limit", 0))
     fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols), old.state)
     passes = _passes(job, old.spec, report)
     return Run(fit, stream, passes, old.rows), iter(stream), _facts(job, passes)
@@ -188,26 +213,24 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
     share = tuple(found["share"]) if found["share"] else None
     mine = {"--passes": (job.passes, found["passes"]), "--limit": (job.reading.get("limit"), found["limit"])}
     mine |= {"--shard": (job.share, share), "--on-error": (job.reading.get("on_error"), found["on_error"])}
+    mine |= {"--shuffle": (job.shuffle or None, found["shuffle"])}
     for name, (asked, was) in mine.items():
         if asked is not None and asked != was:
             raise BigclfError(f"{job.resume}: the run had {name} {was}, not {asked}")
     options = read_options(job.reading | {"on_error": found["on_error"]}, old.reading, max_column=max_column())
-    cursor = Cursor(*found["cursor"])
-    stream = Stream(
-        job.sources,
-        options,
-        kinds_of(old.schema, options),
-        found["limit"],
-        begin=cursor,
-        share=share,
-        from_row=found["row"],
-    )
+    cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options)
+    place: dict[str, Any] = {"begin": cursor, "from_row": found["row"]}
+    stream: Stream | Shuffled
+    if found["shuffle"]:
+        stream = Shuffled(job.sources, options, kinds, found["seed"], found["pass"], **place)
+    else:
+        stream = Stream(job.sources, options, kinds, found["limit"], share=share, **place)
     stream.skips.rows = cursor.skipped
     fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols), old.state)
     run = Run(fit, stream, found["passes"])
     run.restore(found)
     report.note(f"going on at row {found['row']} of pass {found['pass']}")
-    facts = {k: found[k] for k in ("inputs", "limit", "on_error", "share", "output", "passes")}
+    facts = {k: found[k] for k in _facts(job, 1)}
     return run, iter(stream), facts | ({"output": str(job.output)} if job.output else {})
 
 

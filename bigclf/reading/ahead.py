@@ -57,7 +57,9 @@ def ahead(rows: Iterator[Raw], waiting: Callable[[], None]) -> Iterator[Raw]:
         thread.join(timeout=2 * PATIENCE)  # where it waits for an idle pipe, it goes with the process
 
 
-def _put(ready: queue.Queue[Raw | BaseException | None], item: Raw | BaseException | None, over: threading.Event) -> bool:
+def _put(
+    ready: queue.Queue[Raw | BaseException | None], item: Raw | BaseException | None, over: threading.Event
+) -> bool:
     while not over.is_set():
         try:
             ready.put(item, timeout=PATIENCE)

@@ -84,6 +84,8 @@ def _spread(learner: Learner, state: State, schema: Schema, classes: list[str], 
         axes = learner.axes[path]
         if "units" in axes:
             continue
-        at: list[Array] = [place if axis == "classes" else np.arange(n) for axis, n in zip(axes, old.shape, strict=True)]
+        at: list[Array] = [
+            place if axis == "classes" else np.arange(n) for axis, n in zip(axes, old.shape, strict=True)
+        ]
         arrays[path][np.ix_(*at)] = old
     return fresh

@@ -12,6 +12,7 @@ import numpy as np
 from bigclf.model import Model
 from bigclf.reading.ahead import ahead
 from bigclf.reading.raw import Cursor, Raw
+from bigclf.reading.shuffle import Shuffled
 from bigclf.reading.stream import Stream
 from bigclf.training.fit import Fit
 
@@ -24,7 +25,7 @@ class Run:
     base: number of the first row of this pass (row numbers run on over passes, and over --continue).
     """
 
-    def __init__(self, fit: Fit, stream: Stream, passes: int, base: int = 0) -> None:
+    def __init__(self, fit: Fit, stream: Stream | Shuffled, passes: int, base: int = 0) -> None:
         self.fit = fit
         self.stream = stream
         self.passes = passes

@@ -1,0 +1,142 @@
+"""Rows in a random order without holding them all: parts of the input in random order, a few at a time, mixed.
+
+The input is cut into parts of about a mebibyte (or a Parquet row group), as shards are. They are visited in an order
+that the seed decides; the rows of every GROUP parts are held and given out in random order. So rows that lay together
+are spread over the whole pass and the rows of one group come from all over the input. (The scheme is that of Xu et al.,
+"In-database machine learning with CorgiPile", SIGMOD 2022.) Nothing is written to disk.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf import draws
+from bigclf.errors import UsageError
+from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words
+from bigclf.reading.stream import Stream
+
+if TYPE_CHECKING:
+    from bigclf.reading.options import ReadOptions
+    from bigclf.reading.source import Source
+    from bigclf.reading.table import Kinds
+
+PART = 1 << 20  # bytes; a constant, so that the order depends on the input and the seed alone
+GROUP = 16  # parts that are mixed
+ROWS = 8192  # rows given out at once
+
+
+class Shuffled:
+    """A stream in random order; takes the place of `Stream`. `number` is that of the pass: each has its own order.
+
+    The cursor of its blocks counts groups in `offset`.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        options: ReadOptions,
+        kinds: Kinds | None,
+        seed: int,
+        number: int = 1,
+        begin: Cursor | None = None,
+        from_row: int = 0,
+    ) -> None:
+        if any(s.path == "-" or s.compression for s in sources):
+            raise UsageError("--shuffle: only plain files can be read in parts; unpack the data first")
+        self.sources = sources
+        self.options = options
+        self.kinds = kinds
+        self.seed = seed
+        self.number = number
+        self.begin = begin
+        self.from_row = from_row
+        self.skips = Skips(options.on_error == "stop")
+        self.notices: Counter[str] = Counter()
+        self._size = sum(s.size or 0 for s in sources)
+        self.parts = max(1, -(-self._size // PART))
+        self._groups_done = 0
+
+    def again(self) -> Shuffled:
+        """The next pass, in another order."""
+        return Shuffled(self.sources, self.options, self.kinds, self.seed, self.number + 1)
+
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes read in this pass, about, and in all."""
+        return min(self._size, self._groups_done * GROUP * PART), self._size
+
+    def __iter__(self) -> Iterator[Raw]:
+        order = draws.order(self.parts, self.seed, self.number)
+        group, row = (self.begin.offset, self.begin.row) if self.begin else (0, 0)
+        while group * GROUP < self.parts:
+            skipped = self.skips.rows
+            raws = [raw for part in order[group * GROUP : (group + 1) * GROUP] for raw in self._part(int(part))]
+            if raws:
+                mixed = join(raws, Cursor(0, group, 0, row, skipped))
+                mixed = pick(mixed, draws.order(len(mixed.row), self.seed, self.number, group))
+                mixed = mixed._replace(row=row + np.arange(len(mixed.row)))
+                row += len(mixed.row)
+                for a in range(max(0, self.from_row - (row - len(mixed.row))), len(mixed.row), ROWS):
+                    yield pick(mixed, np.arange(a, min(a + ROWS, len(mixed.row))))
+            group += 1
+            self._groups_done = group
+
+    def _part(self, part: int) -> Iterator[Raw]:
+        stream = Stream(self.sources, self.options, self.kinds, share=(part + 1, self.parts))
+        stream.skips, stream.notices = self.skips, self.notices
+        return iter(stream)
+
+
+def join(raws: list[Raw], at: Cursor) -> Raw:
+    """The rows of all blocks, which have the same columns, one after the other."""
+    starts = np.cumsum([0] + [len(r.row) for r in raws])
+    first = raws[0].data
+
+    def where(i: int) -> str:
+        k = int(np.searchsorted(starts, i, side="right")) - 1
+        return raws[k].where(i - int(starts[k]))
+
+    data: Any
+    if isinstance(first, Sparse):
+        parts: list[Any] = [r.data for r in raws]
+        ends = np.cumsum([0] + [int(p.indptr[-1]) for p in parts])
+        indptr = [parts[0].indptr[:1], *(p.indptr[1:] + e for p, e in zip(parts, ends, strict=False))]
+        columns = [np.concatenate([getattr(p, name) for p in parts]) for name in ("column", "value")]
+        data = Sparse(np.concatenate(indptr), *columns)
+    else:
+        data = {name: _column([r.data[name] for r in raws]) for name in first}  # type: ignore[index]
+    label = None if raws[0].label is None else _column([r.label for r in raws])
+    return Raw(np.concatenate([r.row for r in raws]), data, label, where, False, at)
+
+
+def _column(parts: list[Any]) -> Any:
+    if not isinstance(parts[0], Words):
+        return np.concatenate(parts)
+    place: dict[str, int] = {}
+    codes = []
+    for p in parts:
+        table = np.array([place.setdefault(name, len(place)) for name in p.names] + [-1], np.int32)
+        codes.append(table[p.code])
+    return Words(np.concatenate(codes), list(place))
+
+
+def pick(raw: Raw, rows: NDArray[np.int64]) -> Raw:
+    """The rows with these positions, in this order."""
+
+    def column(c: Any) -> Any:
+        return Words(c.code[rows], c.names) if isinstance(c, Words) else c[rows]
+
+    data: Any
+    if isinstance(raw.data, Sparse):
+        start, size = raw.data.indptr[rows], np.diff(raw.data.indptr)[rows]
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
+        at = np.repeat(start - indptr[:-1], size) + np.arange(indptr[-1])
+        data = Sparse(indptr, raw.data.column[at], raw.data.value[at])
+    else:
+        data = {name: column(c) for name, c in raw.data.items()}
+    label = None if raw.label is None else column(raw.label)
+    return Raw(raw.row[rows], data, label, lambda i: raw.where(int(rows[i])), raw.head, raw.at)
