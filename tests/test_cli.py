@@ -307,8 +307,13 @@ def test_continue_equals_one_run(good, write, algo):
         assert one.out == two.out
     else:
         assert np.allclose(scores(one), scores(two), rtol=0, atol=1e-9)
-    d = good("info", "two.npz", "--json").json
-    assert d["rows"] == MORE + 1500 and sum(d["counts"].values()) == MORE + 1500
+
+
+def test_continue_counts_all_rows(good, write):
+    good("train", write("a.svm", SVM), "-q")
+    good("train", write("b.svm", SVM * 2), "-q", "--continue", "model.npz")
+    d = good("info", "model.npz", "--json").json
+    assert d["rows"] == 12 and d["counts"] == {"-1": 6, "1": 6}
 
 
 def test_continue_with_new_classes_and_columns(good, write):
@@ -325,9 +330,10 @@ def test_continue_onto_the_same_file(good, write):
     assert good("info", "model.npz", "--json").json["rows"] == 8
 
 
-def test_passes(good, write, fault):
+def test_passes(good, write):
     write("a.svm", svm(300))
-    one, three = ([good("train", "a.svm", "-q", "--algo", "pa-1", "--passes", n, "-o", f"{n}.npz")] for n in (1, 3))
+    for n in (1, 3):
+        good("train", "a.svm", "-q", "--algo", "pa-1", "--passes", n, "-o", f"{n}.npz")
     assert good("info", "3.npz", "--json").json["rows"] == 900 and good("info", "3.npz", "--json").json["passes"] == 3
     write("aaa.svm", svm(300) * 3)
     good("train", "aaa.svm", "-q", "--algo", "pa-1", "-o", "aaa.npz")
@@ -336,7 +342,8 @@ def test_passes(good, write, fault):
     assert said.json["rows"] == 300 and said.json["counts"] == good("info", "1.npz", "--json").json["counts"]
     said = good("train", "a.svm", "--passes", "3")
     assert "exact after one pass" in said.err and good("info", "model.npz", "--json").json["passes"] == 1
-    assert "standard input" in fault(2, "train", "-", "--passes", "2")
+    refused = child("train", "-", "--passes", "2", input=SVM.encode())
+    assert refused.returncode == 2 and b"standard input" in refused.stderr and refused.stderr.count(b"\n") == 1
 
 
 # --- encoding
@@ -375,7 +382,7 @@ def test_hash_bits(good, write, form, algo):
     good("train", name, *label, "--algo", algo, "--hash-bits", "8", "-q")
     d = good("info", "model.npz", "--json").json
     assert d["hash_bits"] == 8 and d["features"] == 256
-    assert good("evaluate", "model.npz", name, "--json", "-q").json["accuracy"] > 0.7
+    assert good("evaluate", "model.npz", name, "--json", "-q").json["accuracy"] > 0.6
     if form == "svm":  # columns that training has not seen fall somewhere and disturb nothing
         assert len(good("predict", "model.npz", write("b.svm", "1 4000000000:1\n"), "-q").lines) == 1
 
@@ -438,7 +445,7 @@ def test_bias(good, write):
 
 
 def test_dtype(good, write):
-    write("a.csv", "y,x\n" + "".join(f"{k % 2},{k % 2 + k * 1e-9!r}\n" for k in range(40)))
+    write("a.csv", "y,x\n" + "".join(f"{k % 2},{1 + k % 2 + k * 1e-9!r}\n" for k in range(40)))
     out = []
     for dtype in ("float32", "float64"):
         good("train", "a.csv", "--label", "y", "--dtype", dtype, "-q", "--scale", "none")
@@ -581,10 +588,12 @@ def test_standard_input(good, write, folder):
     for name, more in (("a.svm", []), ("a.csv", ["--label", "y"])):
         good("train", name, *more, "-q", "-o", "file.npz")
         with open(name, "rb") as f:
-            assert child("train", "-", *more, "-q", "-o", "stdin.npz", stdin=f).returncode == 0
+            said = child("train", "-", *more, "-q", "-o", "stdin.npz", stdin=f)
+        assert said.returncode == 0, said
         assert (folder / "file.npz").read_bytes() == (folder / "stdin.npz").read_bytes()
         piped = child("predict", "file.npz", "-", "-q", input=(folder / name).read_bytes())
-        assert piped.returncode == 0 and piped.stdout.decode() == good("predict", "file.npz", name, "-q").out
+        assert piped.returncode == 0, piped
+        assert piped.stdout.decode() == good("predict", "file.npz", name, "-q").out
 
 
 def test_closed_pipe_ends_quietly(good, write, folder):
