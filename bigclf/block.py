@@ -85,6 +85,16 @@ def row_axpy(a: float, X: Any, i: int, w: Array) -> None:
         w[X.indices[s]] += a * X.data[s].astype(np.float64)
 
 
+def row_into(X: Any, i: int, out: Array) -> None:
+    """Write row i into out (cols,)."""
+    if isinstance(X, np.ndarray):
+        out[:] = X[i]
+    else:
+        s = slice(X.indptr[i], X.indptr[i + 1])
+        out[:] = 0.0
+        out[X.indices[s]] = X.data[s]
+
+
 # for every overload, so that helpers are compiled as kernels are
 OPTIONS: dict[str, Any] = {"jit_options": {"fastmath": FAST, "error_model": "numpy"}}
 
@@ -141,5 +151,19 @@ def _row_axpy(a, X, i, w):  # type: ignore[no-untyped-def]
     def csr(a, X, i, w):  # type: ignore[no-untyped-def]
         for k in range(X.indptr[i], X.indptr[i + 1]):
             w[X.indices[k]] += a * np.float64(X.data[k])
+
+    return dense if isinstance(X, types.Array) else csr
+
+
+@overload(row_into, **OPTIONS)
+def _row_into(X, i, out):  # type: ignore[no-untyped-def]
+    def dense(X, i, out):  # type: ignore[no-untyped-def]
+        for j in range(X.shape[1]):
+            out[j] = X[i, j]
+
+    def csr(X, i, out):  # type: ignore[no-untyped-def]
+        out[:] = 0.0
+        for k in range(X.indptr[i], X.indptr[i + 1]):
+            out[X.indices[k]] = X.data[k]
 
     return dense if isinstance(X, types.Array) else csr

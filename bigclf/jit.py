@@ -13,12 +13,11 @@ from typing import Any, TypeVar, cast
 
 # numba asks at the first kernel whether SciPy is there, for products of matrices that no kernel of ours has; importing
 # it would cost as much again as numba itself.
-_hidden = "scipy" not in sys.modules
-if _hidden:
+if "scipy" not in sys.modules:
     sys.modules["scipy"] = None  # type: ignore[assignment]
-import numba  # noqa: E402
-from numba import config, types  # noqa: E402
-from numba.extending import intrinsic, overload  # noqa: E402
+import numba
+from numba import config, types
+from numba.extending import intrinsic, overload
 
 __all__ = ["CACHE", "FAST", "exact_helper", "exact_kernel", "helper", "intrinsic", "kernel", "overload", "types"]
 
@@ -77,9 +76,3 @@ def helper(f: F) -> F:
 def exact_helper(f: F) -> F:
     """As `helper`, for exact kernels."""
     return cast("F", numba.njit(error_model="numpy")(f))
-
-
-def show_scipy() -> None:
-    """Let SciPy be imported again by whoever else lives in this process (called after the first kernel)."""
-    if _hidden and sys.modules.get("scipy", False) is None:
-        del sys.modules["scipy"]

@@ -11,7 +11,7 @@ import math
 import os
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,8 +40,9 @@ class Model:
     state: State
     cols: int  # columns of the state, a reserve included
     reading: dict[str, Any] = field(default_factory=dict)  # options of the reader, kept for predict and evaluate
-    rows: int = 0  # rows learned from, all passes
+    rows: int = 0  # rows learned from, of one pass over each input
     passes: int = 1
+    next_row: int = 0  # number that the next row would have: rows of all passes, skipped ones included
     counts: dict[str, int] = field(default_factory=dict)  # rows by class, of one pass
     run: dict[str, Any] = field(default_factory=dict)  # of a checkpoint: where the run of training stands
 
@@ -74,6 +75,7 @@ def make_learner(spec: Spec, params: dict[str, Any], schema: Schema) -> Learner:
 def save(path: Path, model: Model) -> None:
     """Write a model whole or not at all: to a temporary file beside it, synced, renamed over the old one."""
     learner = model.learner()
+    check_finite(model)
     arrays = {f"state/{k}": a for k, a in state.trim(learner, model.state, model.shape(used=True)).items()}
     arrays |= {f"schema/{k}": a for k, a in model.schema.arrays().items()}
     header = {
@@ -86,6 +88,7 @@ def save(path: Path, model: Model) -> None:
         "cols": model.cols,
         "rows": model.rows,
         "passes": model.passes,
+        "next_row": model.next_row,
         "counts": model.counts,
         "run": model.run,
     }
@@ -94,11 +97,31 @@ def save(path: Path, model: Model) -> None:
         np.savez(f, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
 
 
+def check_finite(model: Model) -> None:
+    """Refuse weights that are no numbers any more; BigclfError naming a column."""
+    w = getattr(model.state, "w", None)
+    if w is None or np.isfinite(w).all():
+        return
+    column = int(np.argwhere(~np.isfinite(w[:, : model.schema.used]))[0][1])
+    name = model.schema.columns_named()[column]
+    raise BigclfError(
+        f"column '{name}': its weight is no finite number any more; try --scale std, or leave the column out"
+    )
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only once it is complete and on disk."""
+    """A file that appears under its name only once it is complete and on disk.
+
+    A link is followed. A pipe or a device, which cannot be renamed over, is written to as it is.
+    """
     name = None
+    path = Path(os.path.realpath(path))
     try:
+        if path.exists() and not path.is_file():
+            with open(path, "wb") as f:
+                yield f
+            return
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
         with os.fdopen(handle, "wb") as f:
             yield f
@@ -125,14 +148,18 @@ def _umask() -> int:
     return mask
 
 
-def writable(path: Path) -> None:
-    """Refuse a place where no model could be written, before any work is done."""
+def writable(path: Path, inputs: Iterable[str | Path] = ()) -> None:
+    """Refuse a place that could not or should not be written to, before any work is done."""
     if path.is_dir():
         raise BigclfError(f"{path}: is a folder; name a file with -o")
-    if not path.parent.is_dir():
-        raise BigclfError(f"{path}: there is no folder '{path.parent}'")
-    if not os.access(path.parent, os.W_OK):
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise BigclfError(f"{path}: there is no folder '{folder}'")
+    if not os.access(folder, os.W_OK) and not (path.exists() and not path.is_file()):
         raise BigclfError(f"{path}: the folder cannot be written to")
+    for other in inputs:
+        if path.exists() and os.path.exists(other) and os.path.samefile(path, other):
+            raise BigclfError(f"{path}: is read from, and would be overwritten; name another file with -o")
 
 
 def load(path: Path) -> Model:
@@ -203,6 +230,7 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
         dict(header["reading"]),
         int(header["rows"]),
         int(header["passes"]),
+        int(header["next_row"]),
         {str(k): int(v) for k, v in header["counts"].items()},
         dict(header["run"]),
     )

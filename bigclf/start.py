@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 
 # One BLAS thread: more gain nothing on tiles and spin on busy machines. A user's own setting is respected.
 _SETTINGS = {
@@ -27,7 +28,9 @@ def prepare() -> None:
 
 
 def over() -> None:
-    """The first rows were read: what was imported is set aside, and rubbish is collected again."""
+    """The first rows were read: what was imported is set aside, rubbish is collected again, SciPy may be imported."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+    if "scipy" in sys.modules and sys.modules["scipy"] is None:
+        del sys.modules["scipy"]  # hidden by bigclf.jit until the first kernel was loaded

@@ -24,7 +24,9 @@ def a_model(name="nr-rls", d=7, spare=0):
         "sparse", "dense", "float32", True, 0, "mean", "none", "none", (), None, ("0", "1"), None, d, False,
         np.zeros(d), np.zeros(d), np.ones(d), np.zeros(d),
     )  # fmt: skip
-    return Model(name, {}, schema, train(learner, X, y), d + spare, {"header": True}, 300, 1, {"0": 200, "1": 100}), X
+    return Model(
+        name, {}, schema, train(learner, X, y), d + spare, {"header": True}, 300, 1, 300, {"0": 200, "1": 100}
+    ), X
 
 
 @pytest.mark.parametrize("name", registry.specs())

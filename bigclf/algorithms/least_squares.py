@@ -90,25 +90,35 @@ def build(
     def update(s: Sums, block: Block, plan: Plan) -> Sums:
         plan.pre[...] = decision(s, block.X)
         s.lo[:], s.hi[:] = zero_if_unseen(s.lo, s), zero_if_unseen(s.hi, s)
-        present = np.bincount(block.y[block.y >= 0], minlength=s.rows.size) > 0
+        y = np.where(plan.target.any(axis=0), block.y, np.int32(-1))
+        present = np.bincount(y[y >= 0], minlength=s.rows.size) > 0
         for c in np.flatnonzero(present & (s.rows == 0)):
-            s.code[:, c] = plan.target[:, np.argmax(block.y == c)]
-        gram.add(block.X, block.y, pooled, s.gram, s.first, s.rows, s.lo, s.hi)
+            s.code[:, c] = plan.target[:, np.argmax(y == c)]
+        gram.add(block.X, y, pooled, s.gram, s.first, s.rows, s.lo, s.hi)
         n, last = s.rows.sum(), s.solved[0]
-        every = solve_every or max(TILE, last, SPARSE_SOLVES * s.w.shape[1])
+        seldom = max(TILE, SPARSE_SOLVES * s.w.shape[1])
+        stale = np.isnan(s.shift).any()  # units were born since
+        every = solve_every or (seldom if stale else max(seldom, last))
         return finish(s) if n >= last + every else s
 
     def decision(s: Sums, X: object) -> Scores:
         return linear.score(s.w, X) + s.shift[:, None]
 
     def finish(s: Sums) -> Sums:
-        if s.solved[0] != s.rows.sum() or np.isnan(s.shift).any():
-            offset, factor = scaling(scale, s)
+        if s.solved[0] == s.rows.sum() and not np.isnan(s.shift).any():
+            return s
+        offset, factor = scaling(scale, s)
+        if weighted:
             for u, code in enumerate(s.code):
-                w = solve(s, code, weighted, b, tau, eta, offset, factor)
-                s.w[u] = w * factor
-                s.shift[u] = -float(offset @ s.w[u]) if s.rows[code > 0].any() or len(s.code) == 1 else -np.inf
-            s.solved[0] = s.rows.sum()
+                A, rhs = weighted_system(s, code, tau, eta, offset, factor)
+                s.w[u] = positive_solve(A, rhs, b) * factor
+        else:
+            A, rhs = pooled_system(s, tau, eta, offset, factor)
+            s.w[:] = positive_solve(A, rhs, b).T * factor
+        s.shift[:] = -(s.w @ offset)
+        seen = np.array([s.rows[code > 0].any() for code in s.code])
+        s.shift[~seen & (len(s.code) > 1)] = -np.inf  # a class without rows is never the answer
+        s.solved[0] = s.rows.sum()
         return s
 
     def merge(a: Sums, b: Sums) -> Sums:
@@ -126,9 +136,9 @@ def build(
 
     def refit(s: Sums, old: Array, new: Array) -> Sums:
         known = old.shape[1]
-        fresh = s._replace(code=np.zeros_like(s.code), shift=np.full_like(s.shift, np.nan))
+        fresh = s._replace(code=np.zeros_like(s.code), w=np.zeros_like(s.w), shift=np.full_like(s.shift, np.nan))
         fresh.code[:, :known] = new[:, :known] * (s.rows[:known] > 0)
-        return finish(fresh)
+        return fresh  # the next solution that is due serves the new units
 
     return Learner(init, update, decision, axes, grain="tile", finish=finish, merge=merge, refit=refit)
 
@@ -162,47 +172,60 @@ def scaling(scale: str, s: Sums) -> tuple[Array, Array]:
     return offset, factor
 
 
-def solve(
-    s: Sums, code: Array, weighted: bool, b: float, tau: float, eta: float, offset: Array, factor: Array
-) -> Array:
-    """Weights (cols,) of one unit for scaled rows. A side without rows drops out; without any, all weights are 0."""
+def weighted_system(s: Sums, code: Array, tau: float, eta: float, offset: Array, factor: Array) -> tuple[Array, Array]:
+    """A (cols, cols) without the ridge and right side (cols,) of one unit, each side weighing the same.
+
+    A side without rows drops out.
+    """
     import numpy as np
 
-    cols = offset.size
-    A, rhs = np.zeros((cols, cols)), np.zeros(cols)
-    total = s.gram.sum(axis=0) if weighted else s.gram[0]
+    A, rhs = np.zeros(s.gram.shape[1:]), np.zeros(offset.size)
+    seen = s.rows > 0
     for side, target in ((1, tau + eta), (-1, tau - eta)):
-        mine = np.flatnonzero((code == side) & (s.rows > 0))
+        mine = np.flatnonzero((code == side) & seen)
         n = float(s.rows[mine].sum())
         if not n:
             continue
-        share = n if weighted else 1.0
         first = s.first[mine].sum(axis=0)
-        rhs += target / share * factor * (first - n * offset)
-        if weighted:
-            rest = np.flatnonzero(~((code == side) & (s.rows > 0)) & (s.rows > 0))
-            few = len(mine) <= len(rest)
-            gram = s.gram[mine].sum(axis=0) if few else total - s.gram[rest].sum(axis=0)
-            A += centred(gram, first, n, offset) / share
-    if not weighted:
-        A = centred(total, s.first.sum(axis=0), float(s.rows.sum()), offset)
-    A = factor[:, None] * A * factor + b * np.eye(cols)
-    return positive_solve(A, rhs)
+        rhs += target / n * factor * (first - n * offset)
+        rest = np.flatnonzero((code != side) & seen)
+        few = len(mine) <= len(rest)  # the sum over the rest of K classes is the total less the few
+        gram = s.gram[mine].sum(axis=0) if few else s.gram.sum(axis=0) - s.gram[rest].sum(axis=0)
+        A += centred(gram, first, n, offset, factor) / n
+    return A, rhs
 
 
-def centred(gram: Array, first: Array, n: float, offset: Array) -> Array:
-    """Sum of (p - offset)(p - offset)' from the sums of p p' and of p."""
+def pooled_system(s: Sums, tau: float, eta: float, offset: Array, factor: Array) -> tuple[Array, Array]:
+    """A (cols, cols) without the ridge, the same for all units, and right sides (cols, units)."""
     import numpy as np
 
-    cross = np.outer(offset, first)
-    out: Array = gram - cross - cross.T + n * np.outer(offset, offset)
+    A = centred(s.gram[0], s.first.sum(axis=0), float(s.rows.sum()), offset, factor)
+    first = factor * (s.first - np.outer(s.rows, offset))
+    targets = tau * (s.code != 0) + eta * s.code
+    return A, (targets @ first).T
+
+
+def centred(gram: Array, first: Array, n: float, offset: Array, factor: Array) -> Array:
+    """Sum of q q' for q = (p - offset) * factor, from the sums of p p' and of p."""
+    import numpy as np
+
+    out: Array = gram.copy()
+    if offset.any():
+        out -= np.outer(offset, first)
+        out -= np.outer(first - n * offset, offset)
+    out *= factor
+    out *= factor[:, None]
     return out
 
 
-def positive_solve(A: Array, rhs: Array) -> Array:
-    """x with A x = rhs for a positive semidefinite A; where A is singular to rounding, the shortest such x."""
+def positive_solve(A: Array, rhs: Array, b: float) -> Array:
+    """x with (A + b I) x = rhs for a positive semidefinite A, which is overwritten.
+
+    Where A + b I is singular to rounding: the shortest such x.
+    """
     import numpy as np
 
+    A.flat[:: len(A) + 1] += b
     try:
         np.linalg.cholesky(A)
         x: Array = np.linalg.solve(A, rhs)
@@ -211,7 +234,7 @@ def positive_solve(A: Array, rhs: Array) -> Array:
         values, vectors = np.linalg.eigh(A)
         keep = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
         inverse = np.divide(1.0, values, out=np.zeros_like(values), where=keep)
-        shortest: Array = vectors @ (inverse * (vectors.T @ rhs))
+        shortest: Array = (vectors * inverse) @ (vectors.T @ rhs)
         return shortest
 
 
@@ -219,7 +242,11 @@ RIDGE = Param("b", float, 1e-4, "ridge: added to the diagonal", low=0.0)
 TAU = Param("tau", float, 0.0, "middle of the two targets")
 ETA = Param("eta", float, 1.0, "half the distance of the two targets", low=0.0, open_low=True)
 EVERY = Param(
-    "solve-every", int, 0, "rows between two solutions for the running measures (0: at 1024, 2048, 4096, ...)", low=0
+    "solve-every",
+    int,
+    0,
+    "rows, in tiles of 1024, between solutions for the running measures (0: seldom, ever more seldom)",
+    low=0,
 )
 FORM = Param("form", str, "sums", "sums: exact; algorithm1: the published recursion", choices=("sums", "algorithm1"))
 JANG = "Jang, Deterministic Online Classification: Non-iteratively Reweighted Recursive Least-Squares, Algorithm 1"
@@ -235,6 +262,7 @@ def _spec(name: str, line: str, source: str, weighted: bool, *more: Param) -> Sp
         cost="O(columns^2) a row by BLAS, O(columns^3) a solution and unit",
         memory="8 bytes x columns^2" + (" x classes" if weighted else ""),
         one_pass=True,
+        uses_weights=False,
         solve_scaling=lambda params: params.get("form", "sums") == "sums",
     )
 

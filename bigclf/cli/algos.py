@@ -7,19 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from bigclf.algorithms import registry
-from bigclf.cli.options import Json, Verbose
+from bigclf.cli.options import Json, Verbose, algorithm_names
 from bigclf.core import Param, Spec
 
 EXAMPLE = "Example: bigclf algos nr-rls"
 
 
-def _names(incomplete: str) -> list[str]:
-    return [n for n in registry.specs() if n.startswith(incomplete)]
-
-
 def algos(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="one algorithm", show_default=False, autocompletion=_names)
+        str | None,
+        typer.Argument(metavar="NAME", help="one algorithm", show_default=False, autocompletion=algorithm_names),
     ] = None,
     json: Json = False,
     verbose: Verbose = 0,

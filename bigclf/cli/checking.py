@@ -77,8 +77,10 @@ class Tally:
         """Columns that a row may have."""
         return self.columns + self.zero_based
 
-    def encoded(self) -> int:
+    def encoded(self, hash_bits: int) -> int:
         """Columns of a block: each category one, the bias and index 0 one each."""
+        if hash_bits:
+            return 1 + (1 << hash_bits)
         return 2 + self.columns + sum(len(w) - 1 for w in self.words.values())
 
 
@@ -96,11 +98,11 @@ def run(
         tally.add(raw)
     faults = stream.skips.rows
     if not tally.rows and not faults:
-        raise no_rows(sources)
+        raise no_rows(sources, stream.skips)
     if len(tally.classes) > MAX_CLASSES:
         report.note(f"{len(tally.classes):,} different labels: this looks like regression; choose another --label")
         faults += 1
-    memory = _memory(tally)
+    memory = _memory(tally, options.hash_bits)
     if json:
         emit(_document(tally, faults, memory))
     else:
@@ -110,12 +112,12 @@ def run(
     return 1 if faults else 0
 
 
-def _memory(tally: Tally) -> dict[str, int]:
+def _memory(tally: Tally, hash_bits: int) -> dict[str, int]:
     """Bytes of the state of some algorithms at this width and number of classes."""
     if not tally.classes or len(tally.classes) > MAX_CLASSES:
         return {}
     code = code_matrix(list(tally.classes))
-    shape = Shape(len(code), tally.encoded(), code.shape[1])
+    shape = Shape(len(code), tally.encoded(hash_bits), code.shape[1])
     return {name: nbytes(registry.build(name).axes, shape) for name in ADVISED}
 
 

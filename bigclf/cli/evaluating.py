@@ -13,6 +13,7 @@ from bigclf.cli.options import Given
 from bigclf.cli.predicting import tell_unknown
 from bigclf.cli.report import Report, emit, number, show, table
 from bigclf.cli.session import no_rows, scoring_stream
+from bigclf.errors import BigclfError
 from bigclf.model import load
 from bigclf.reading.encode import Encoder
 from bigclf.reading.labels import sort_key
@@ -41,7 +42,14 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
         curve.add(part.scores[:, old], code[:, y[old]] > 0)
         rows += len(y)
     if not rows:
-        raise no_rows(stream.sources)
+        report.skipped(stream.skips)
+        raise no_rows(stream.sources, stream.skips)
+    if not matrix[:known].any():
+        mine, theirs = (
+            ", ".join(sorted(encoder.classes[:known], key=sort_key)[:5]),
+            ", ".join(encoder.classes[known:][:5]),
+        )
+        raise BigclfError(f"{path}: knows the classes {mine}, and the data has only {theirs}; is --label right?")
     order = sorted(range(len(matrix)), key=lambda k: sort_key(encoder.classes[k]))
     names = [encoder.classes[k] for k in order]
     m = measures(matrix[np.ix_(order, order)])

@@ -68,7 +68,7 @@ def _positive(code: Any, classes: tuple[str, ...]) -> str:
 
 
 def _weights(m: Any, top: int) -> dict[str, list[tuple[str, float]]]:
-    """Columns with the largest weights of each unit; they act on values as the encoder makes them."""
+    """Columns that can move each unit's score most, with their weights on values as the encoder makes them."""
     import numpy as np
 
     from bigclf.errors import UnsupportedError
@@ -78,9 +78,17 @@ def _weights(m: Any, top: int) -> dict[str, list[tuple[str, float]]]:
     if not hasattr(state, "w"):
         raise UnsupportedError(f"--weights: {m.algorithm} has no weight for each column")
     names = m.schema.columns_named()
+    spread = np.ones(m.schema.used)
+    shift = np.zeros(len(state.w))
+    if hasattr(state, "lo"):  # weights of rows as they come in: what a column can do is its weight times its range
+        lo, hi = state.lo[: m.schema.used], state.hi[: m.schema.used]
+        spread = np.where(np.isfinite(lo) & np.isfinite(hi), hi - lo, 0.0)
+        spread[0] = 1.0
+        shift = np.where(np.isfinite(state.shift), state.shift, 0.0)
     out = {}
-    for code, w in zip(m.code(), state.w, strict=True):
-        used = w[: m.schema.used]
-        order = np.argsort(-np.abs(used), kind="stable")[:top]
+    for code, w, more in zip(m.code(), state.w, shift, strict=True):
+        used = w[: m.schema.used].copy()
+        used[0] += more
+        order = np.argsort(-np.abs(used) * spread, kind="stable")[:top]
         out[m.schema.classes[int(code.argmax())]] = [(names[j], float(used[j])) for j in order if used[j] != 0.0]
     return out

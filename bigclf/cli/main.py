@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -65,11 +67,16 @@ def build(argv: Sequence[str]) -> typer.Typer:
 
 def main(argv: list[str]) -> int:
     """Run the command line; returns the exit code. Errors are one line on standard error."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)  # so that what was half-written is cleared away
     try:
         code = build(_words() or argv)(argv, prog_name="bigclf", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except typer.Exit as e:
+        if isinstance(e.__cause__ or e.__context__, KeyboardInterrupt):
+            return _fail("interrupted", 128 + signal.SIGINT, argv)
         return e.exit_code
     except BrokenPipeError:
         return _closed_pipe()
@@ -78,18 +85,29 @@ def main(argv: list[str]) -> int:
             return _closed_pipe()
         raise
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; no model was written", 128 + signal.SIGINT)
+        return _fail("interrupted", 128 + signal.SIGINT, argv)
+    except Terminated:
+        return _fail("terminated", 128 + signal.SIGTERM, argv)
     except BigclfError as e:
         hint = _help_hint(argv) if isinstance(e, UsageError) else ""
-        return _fail(f"{e}{hint}", e.exit_code)
+        return _fail(f"{e}{hint}", e.exit_code, argv)
     except MemoryError as e:
-        return _fail(f"out of memory{f' ({e})' if str(e) else ''}; try a smaller --block-size or --hash-bits", 1)
+        return _fail(f"out of memory{f' ({e})' if str(e) else ''}; try a smaller --block-size or --hash-bits", 1, argv)
     except OSError as e:
-        return _fail(f"{e.filename + ': ' if e.filename else ''}{e.strerror or e}", 1)
+        return _fail(f"{e.filename or 'standard output'}: {e.strerror or e}", 1, argv)
     except Exception as e:
         if not hasattr(e, "format_message"):  # typer's usage errors have it; anything else is a mistake of ours
             raise
-        return _fail(f"{' '.join(e.format_message().split()).rstrip('.')}{_help_hint(argv)}", 2)
+        said = " ".join(e.format_message().split()).rstrip(".").replace("Value error, ", "")
+        return _fail(f"{said}{_help_hint(argv)}", 2, argv)
+
+
+class Terminated(BaseException):
+    """SIGTERM came."""
+
+
+def _terminate(*_: object) -> None:
+    raise Terminated
 
 
 def _closed_pipe() -> int:
@@ -97,8 +115,8 @@ def _closed_pipe() -> int:
     return 128 + signal.SIGPIPE
 
 
-def _fail(text: str, code: int) -> int:
-    if os.environ.get("BIGCLF_DEBUG") == "1" or any(a.startswith("-vv") for a in sys.argv):
+def _fail(text: str, code: int, argv: Sequence[str]) -> int:
+    if os.environ.get("BIGCLF_DEBUG") == "1" or any(re.fullmatch("-vv+", a) for a in argv):
         traceback.print_exc()
     print(f"bigclf: {text}", file=sys.stderr)
     return code

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bigclf.algorithms import registry
 from bigclf.core import Param
 
 Given = dict[str, Any]
@@ -29,6 +30,11 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="a model file",
 Json = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="say nothing on standard error but errors")]
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="-vv: a trace with an error")]
+
+
+def algorithm_names(incomplete: str) -> list[str]:
+    """Names of algorithms, for the shell's completion."""
+    return [n for n in registry.specs() if n.startswith(incomplete)]
 
 
 def choice(name: str, *values: str) -> type[Enum]:
@@ -177,8 +183,9 @@ def _option(p: Param, panel: str) -> Any:
 
     def within(value: Any) -> Any:
         if value is not None and not p.accepts(value):
-            top = "" if p.high is None else f" and at most {p.high:g}"
-            raise typer.BadParameter(f"{value:g} should be {low.rstrip('; ')}{top}")
+            bounds = [f"{'more than' if p.open_low else 'at least'} {p.low:g}"] if p.low is not None else []
+            bounds += [f"at most {p.high:g}"] if p.high is not None else []
+            raise typer.BadParameter(f"{value:g} should be a finite number {' and '.join(bounds)}".rstrip())
         return value
 
     return Annotated[p.type | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel, callback=within)]

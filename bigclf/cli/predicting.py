@@ -14,7 +14,7 @@ from bigclf.cli.options import Given
 from bigclf.cli.report import Report
 from bigclf.cli.session import no_rows, scoring_stream
 from bigclf.core import Scores
-from bigclf.errors import UnsupportedError
+from bigclf.errors import BigclfError, UnsupportedError
 from bigclf.model import Model, load, whole_file, writable
 from bigclf.reading.encode import Encoder
 from bigclf.reading.stream import Stream
@@ -32,12 +32,15 @@ def run(
     model = load(path)
     if proba:
         raise UnsupportedError(f"--proba: {model.algorithm} has no probabilities; --scores gives its decision values")
+    if output is not None and str(output) != "-":
+        writable(output, [path, *data])
     stream = scoring_stream(model, data, reading, labels=False)
     encoder = Encoder(model.schema, stream.skips, frozen=True, capacity=model.cols)
     with _sink(output) as write:
         rows = _lines(model, encoder, stream, scores, write)
     if not rows:
-        raise no_rows(stream.sources)
+        report.skipped(stream.skips)
+        raise no_rows(stream.sources, stream.skips)
     report.notices(stream.notices)
     report.skipped(stream.skips)
     tell_unknown(report, encoder)
@@ -93,14 +96,11 @@ def _spread(text: list[bytes], place: NDArray[np.int64]) -> list[bytes]:
 def _sink(output: Path | None) -> Iterator[Write]:
     """Standard output, or a file that appears once it is whole."""
     if output is None or str(output) == "-":
+        if sys.stdout is None:
+            raise BigclfError("standard output is closed; name a file with -o")
         out = sys.stdout.buffer
         yield out.write
         out.flush()
         return
-    if output.exists() and not output.is_file():  # a pipe or /dev/null cannot be renamed over
-        with open(output, "wb") as f:
-            yield f.write
-        return
-    writable(output)
     with whole_file(output) as f:
         yield f.write

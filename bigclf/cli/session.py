@@ -14,6 +14,7 @@ from bigclf.reading.stream import Stream
 
 if TYPE_CHECKING:
     from bigclf.model import Model
+    from bigclf.reading.raw import Skips
     from bigclf.reading.schema import Schema
     from bigclf.reading.table import Kinds
 
@@ -37,27 +38,28 @@ def kept(options: ReadOptions) -> dict[str, Any]:
     return {name: getattr(options, name) for name in KEPT}
 
 
-def kinds_of(schema: Schema, options: ReadOptions) -> Kinds | None:
-    """Kinds of a table's columns as the model has them; None for a model of LIBSVM input."""
+def kinds_of(schema: Schema, options: ReadOptions, given_label: bool = False) -> Kinds | None:
+    """Kinds of a table's columns as the model has them; None for a model of LIBSVM input.
+
+    given_label: the user named a label column, which is looked up in the file.
+    """
     if schema.kind != "table":
         return None
     from bigclf.reading.table import Kinds
 
     columns = tuple((f.name, f.kind) for f in schema.features)
-    return Kinds(columns, schema.label, options.categorical, options.ignore)
+    return Kinds(columns, None if given_label else schema.label, options.categorical, options.ignore)
 
 
 def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool) -> Stream:
     """Inputs read as the model was trained; `labels` says that every row must have one."""
     sources = find(data, given.get("format", "auto"))
     options = read_options(given, model.reading, need_label=labels)
-    kinds = kinds_of(model.schema, options) if sources[0].format != "libsvm" else None
-    if kinds is not None and "label" in given:
-        kinds = replace(kinds, label=given["label"])
+    kinds = kinds_of(model.schema, options, "label" in given) if sources[0].format != "libsvm" else None
     return Stream(sources, options, kinds, given.get("limit", 0))
 
 
-def no_rows(sources: Sequence[Source]) -> DataError:
-    """The fault of inputs that hold no row at all."""
+def no_rows(sources: Sequence[Source], skips: Skips) -> DataError:
+    """The fault of inputs that hold no row at all, or only such as were skipped."""
     names = ", ".join(s.path for s in sources[:3]) + (", ..." if len(sources) > 3 else "")
-    return DataError(names, "no rows")
+    return DataError(names, "every row was skipped" if skips.rows else "no rows")

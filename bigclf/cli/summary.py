@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bigclf.algorithms.least_squares import SPARSE_SOLVES
 from bigclf.cli.report import Report, brief, peak_mib
+from bigclf.core import TILE
 from bigclf.model import Model
 from bigclf.reading.labels import sort_key
 from bigclf.training.metrics import Measures, measures
@@ -23,11 +25,11 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
         return
     found, schema = run.measured(), model.schema
     first, rows = _measures(found), int(found["rows"])
-    counts = sorted(model.counts.items(), key=lambda c: sort_key(c[0]))
+    counts = sorted(found["counts"].items(), key=lambda c: sort_key(c[0]))
     shown = ", ".join(f"{name}: {n:,}" for name, n in counts[:SHOWN]) + (", ..." if len(counts) > SHOWN else "")
     features = f"{schema.count():,} features ({schema.layout} rows)"
     report.note(f"{rows:,} rows, {features}, {len(counts)} classes ({shown})")
-    if sum(n > 0 for _, n in counts) == 1:
+    if sum(n > 0 for n in model.counts.values()) == 1:
         report.note("only one class in the data: the model can predict nothing else until --continue shows it more")
     if found["missing"]:
         report.note(f"{found['missing']:,} missing values (--missing {schema.missing})")
@@ -39,7 +41,8 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
         late = "" if first.rows == rows else f" (of the {first.rows:,} rows that came after the first solution)"
         report.note(f"progressive: {brief(first)}{late}")
     else:
-        report.note("progressive: n/a (the first solution comes after row 1,024)")
+        due = max(TILE, SPARSE_SOLVES * schema.used)
+        report.note(f"progressive: n/a (the first solution comes after {due:,} rows)")
     if run.passes > 1:
         last = measures(run.fit.matrix)
         report.note(f"pass {run.passes}: {brief(last)}")
@@ -66,7 +69,7 @@ def document(report: Report, run: Run, model: Model, output: Path) -> dict[str, 
         "missing": found["missing"],
         "features": model.schema.count(),
         "classes": sorted(model.schema.classes, key=sort_key),
-        "counts": model.counts,
+        "counts": found["counts"],
         "progressive": {name: getattr(first, name) for name in progressive},
         "seconds": round(seconds, 3),
         "rows_per_second": round(run.fit.rows / max(seconds, 1e-9), 1),

@@ -10,7 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from bigclf.algorithms import registry
-from bigclf.cli.options import ENCODING, READING, Data, Given, Json, Quiet, Verbose, algorithm, choice, takes
+from bigclf.cli.options import (
+    ENCODING,
+    READING,
+    Data,
+    Given,
+    Json,
+    Quiet,
+    Verbose,
+    algorithm,
+    algorithm_names,
+    choice,
+    takes,
+)
 from bigclf.errors import UsageError
 
 DEFAULT = "nr-rls"
@@ -35,25 +47,22 @@ def part(text: str | None) -> tuple[int, int] | None:
     return int(found[1]), int(found[2])
 
 
-def _names(incomplete: str) -> list[str]:
-    return [n for n in registry.specs() if n.startswith(incomplete)]
-
-
 def command(argv: Sequence[str]) -> Callable[..., Any]:
     """The command for these arguments: with the options of the algorithm that they name."""
-    name = DEFAULT
-    for i, word in enumerate(argv):
-        if found := re.fullmatch(r"--algo=(.*)", word):
-            name = found[1]
-        elif word == "--algo" and i + 1 < len(argv):
-            name = argv[i + 1]
+    name = _value(argv, "--algo")
+    earlier = _value(argv, "--continue") or _value(argv, "--resume")
+    if name is None and earlier is not None:
+        from bigclf.cli.peek import algorithm_of
+
+        name = algorithm_of(earlier)
+    name = name or DEFAULT
     spec = registry.specs().get(name, registry.get(DEFAULT))
 
     @takes(reading=READING, encoding=ENCODING, params=algorithm(spec.params, spec.name))
     def train(
         data: Data,
         algo: Annotated[
-            str, typer.Option("--algo", metavar="NAME", help="see `bigclf algos`", autocompletion=_names)
+            str, typer.Option("--algo", metavar="NAME", help="see `bigclf algos`", autocompletion=algorithm_names)
         ] = DEFAULT,
         output: Annotated[
             Path | None, typer.Option("--output", "-o", metavar="MODEL", help="model file; default model.npz")
@@ -106,10 +115,9 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
 
         every(checkpoint_every)
         share = part(shard)
-        earlier = go_on is not None or resume is not None
         job = Job(
             find(data, reading.get("format", "auto")),
-            algo if algo_given(argv) or not earlier else None,
+            algo if _value(argv, "--algo") or not earlier else None,
             output or (None if resume else Path("model.npz")),
             passes,
             go_on,
@@ -131,6 +139,12 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
     return train
 
 
-def algo_given(argv: Sequence[str]) -> bool:
-    """Whether the user named an algorithm, or left the default."""
-    return any(a == "--algo" or a.startswith("--algo=") for a in argv)
+def _value(argv: Sequence[str], option: str) -> str | None:
+    """What the arguments give an option, before they are parsed."""
+    given = None
+    for i, word in enumerate(argv):
+        if word.startswith(f"{option}="):
+            given = word.removeprefix(f"{option}=")
+        elif word == option and i + 1 < len(argv):
+            given = argv[i + 1]
+    return given

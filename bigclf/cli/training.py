@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from bigclf.errors import BigclfError, BudgetError, UsageError
 from bigclf.model import Model, load, save, writable
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, collect, make_schema
-from bigclf.reading.labels import canonical
+from bigclf.reading.labels import canonical, sort_key
 from bigclf.reading.raw import Cursor, Raw
 from bigclf.reading.shuffle import Shuffled
 from bigclf.reading.source import Source, changed
@@ -83,9 +83,10 @@ def execute(job: Job, report: Report) -> None:
     begin = _resumed if job.resume else _continued if job.go_on else _fresh
     run, rows, facts = begin(job, report)
     output = Path(facts["output"])
-    writable(output)
-    if job.checkpoint is not None:
-        writable(job.checkpoint)
+    inputs = [s.path for s in job.sources]
+    for path in (output, job.checkpoint, job.log_file):
+        if path is not None:
+            writable(path, inputs)
 
     with Progress(report, run, job.progress, job.log_file) as progress, Interrupt() as interrupt:
         keeper = Keeper(run, progress, interrupt, job.checkpoint, job.checkpoint_every, facts)
@@ -97,8 +98,8 @@ def execute(job: Job, report: Report) -> None:
         except BudgetError as e:
             raise keeper.out_of_memory(e, output) from None
         if not run.fit.rows:
-            paths = run.stream.sources[0].path
-            raise BigclfError(f"{paths}: every row was skipped") if run.stream.skips.rows else no_rows(job.sources)
+            report.skipped(run.stream.skips)
+            raise no_rows(job.sources, run.stream.skips)
         model = run.model(keeper.reading)
         save(output, model)
     report.notices(run.stream.notices)
@@ -146,17 +147,18 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     stream = Stream(job.sources, options, limit=limit)
     head, rest = collect(iter(stream))
     if not head:
-        raise no_rows(job.sources)
+        report.skipped(stream.skips)
+        raise no_rows(job.sources, stream.skips)
     params = {name.replace("_", "-"): value for name, value in job.params.items()}
     positive = canonical(encoding["positive"]) if "positive" in encoding else None
     wishes = Wishes(
         scale=encoding.get("scale", spec.scale),
         solve_scaling=spec.solve_scaling is not None and spec.solve_scaling(params),
-        missing=encoding.get("missing", "mean"),
+        missing=encoding.get("missing"),
         dtype=encoding.get("dtype", "float32"),
         bias=encoding.get("bias", True),
         hash_bits=bits,
-        classes=tuple(canonical(c) for c in encoding.get("classes", "").split(",") if c.strip()),
+        classes=_declared(encoding.get("classes")),
         positive=positive,
     )
     kinds = stream.kinds
@@ -176,6 +178,16 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     return Run(fit, stream, passes), rows, _facts(job, passes)
 
 
+def _declared(text: str | None) -> tuple[str, ...]:
+    """Classes that the user declares."""
+    if text is None:
+        return ()
+    names = tuple(canonical(c) for c in text.split(",") if c.strip())
+    if not names:
+        raise UsageError("--classes: names no class; give them as a,b,c")
+    return names
+
+
 def _reader(job: Job, options: ReadOptions, kinds: Kinds | None, limit: int) -> Stream | Shuffled:
     """The stream of the rows to learn from, when columns and classes are known."""
     if not job.shuffle:
@@ -188,13 +200,13 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     assert job.go_on is not None
     old = _earlier(job, job.go_on)
     options = read_options(job.reading, old.reading, max_column=max_column())
-    kinds = kinds_of(old.schema, options)
-    if kinds is not None and "label" in job.reading:
-        kinds = replace(kinds, label=job.reading["label"])
+    kinds = kinds_of(old.schema, options, "label" in job.reading) if job.sources[0].format != "libsvm" else None
     stream = _reader(job, options, kinds, job.reading.get("limit", 0))
     fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols), old.state)
     passes = _passes(job, old.spec, report)
-    return Run(fit, stream, passes, old.rows), iter(stream), _facts(job, passes)
+    run = Run(fit, stream, passes, old.next_row)
+    run.before = old.counts
+    return run, iter(stream), _facts(job, passes)
 
 
 def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
@@ -218,7 +230,8 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         if asked is not None and asked != was:
             raise BigclfError(f"{job.resume}: the run had {name} {was}, not {asked}")
     options = read_options(job.reading | {"on_error": found["on_error"]}, old.reading, max_column=max_column())
-    cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options)
+    table = job.sources[0].format != "libsvm"
+    cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options, "label" in job.reading) if table else None
     place: dict[str, Any] = {"begin": cursor, "from_row": found["row"]}
     stream: Stream | Shuffled
     if found["shuffle"]:
@@ -239,20 +252,45 @@ def _earlier(job: Job, path: Path) -> Model:
     old = load(path)
     if job.algo is not None and job.algo != old.algorithm:
         raise BigclfError(f"{path}: holds {old.algorithm}, which {job.algo} cannot go on from; --algo {old.algorithm}")
-    defaults = {p.name: p.default for p in old.spec.params}
-    have: dict[str, Any] = {name: old.params.get(name, default) for name, default in defaults.items()}
-    have |= {k: getattr(old.schema, k) for k in ("scale", "missing", "hash_bits", "dtype", "bias", "positive")}
-    for name, value in {**job.params, **job.encoding}.items():
-        key = name if name in have else name.replace("_", "-")
-        if key in have and have[key] != value:
-            raise BigclfError(f"{path}: was trained with --{name.replace('_', '-')} {have[key]}, not {value}")
+    have: dict[str, Any] = {p.name.replace("-", "_"): old.params.get(p.name, p.default) for p in old.spec.params}
+    have |= {k: getattr(old.schema, k) for k in ("scale", "missing", "hash_bits", "dtype", "bias")}
+    have |= {k: list(old.reading.get(k, ())) for k in ("ignore", "categorical")}
+    asked = {**job.params, **job.encoding, **{k: job.reading[k] for k in ("ignore", "categorical") if k in job.reading}}
+    if "positive" in asked:
+        asked["positive"] = canonical(asked["positive"])
+        classes = sorted(old.schema.classes, key=sort_key)
+        have["positive"] = old.schema.positive or (classes[-1] if len(classes) == 2 else None)
+    for name, value in asked.items():
+        if name == "classes":
+            new = [c for c in map(canonical, value.split(",")) if c not in old.schema.classes]
+            if new:
+                raise BigclfError(f"{path}: has no class '{new[0]}'; a new class is taken in at its first row")
+        elif name not in have:
+            raise BigclfError(f"{path}: {old.algorithm} has no option --{name.replace('_', '-')}")
+        elif have[name] != value:
+            raise BigclfError(f"{path}: was trained {spelled(name, have[name])}, not {spelled(name, value)}")
     return old
+
+
+def spelled(name: str, value: Any) -> str:
+    """An option as on the command line.
+
+    >>> spelled("bias", False), spelled("solve_every", 0), spelled("ignore", [])
+    ('with --no-bias', 'with --solve-every 0', 'without --ignore')
+    """
+    option = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"with --{option}" if value else f"with --no-{option}"
+    if value is None or value == []:
+        return f"without --{option}"
+    return "with " + " ".join(f"--{option} {v}" for v in (value if isinstance(value, list) else [value]))
 
 
 def _warn_sorted(head: list[Raw], fit: Fit, report: Report) -> None:
     """Rows sorted by class ruin a learner that goes row by row."""
-    labels = np.concatenate([r.label.code for r in head if r.label is not None])
-    changes = int((np.diff(labels) != 0).sum())
-    kinds = len(np.unique(labels))
+    named = [np.array(r.label.names, object)[r.label.code] for r in head if r.label is not None]
+    labels = np.concatenate(named)
+    changes = int((labels[1:] != labels[:-1]).sum())
+    kinds = len(set(labels.tolist()))
     if fit.learner.grain == "row" and len(labels) >= SORTED_ROWS and kinds > 1 and changes == kinds - 1:
         report.note("the first rows are sorted by class, which ruins learning row by row; shuffle the file first")

@@ -10,33 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bigclf.block import OPTIONS, cols
+from bigclf.block import cols, row_into
 from bigclf.core import Array
-from bigclf.jit import kernel, overload, types
-
-
-def row_into(X: Any, i: int, out: Array) -> None:
-    """Write row i into out (cols,)."""
-    if isinstance(X, np.ndarray):
-        out[:] = X[i]
-    else:
-        s = slice(X.indptr[i], X.indptr[i + 1])
-        out[:] = 0.0
-        out[X.indices[s]] = X.data[s]
-
-
-@overload(row_into, **OPTIONS)
-def _row_into(X, i, out):  # type: ignore[no-untyped-def]
-    def dense(X, i, out):  # type: ignore[no-untyped-def]
-        for j in range(X.shape[1]):
-            out[j] = X[i, j]
-
-    def csr(X, i, out):  # type: ignore[no-untyped-def]
-        out[:] = 0.0
-        for k in range(X.indptr[i], X.indptr[i + 1]):
-            out[X.indices[k]] = X.data[k]
-
-    return dense if isinstance(X, types.Array) else csr
+from bigclf.jit import kernel
 
 
 @kernel

@@ -22,14 +22,15 @@ from bigclf.reading.encode_kernel import (
     fill_csr,
     fill_dense,
     finish_dense,
-    merge_columns,
     unit_rows,
     unit_rows_csr,
 )
 from bigclf.reading.expand import Expander, hash_table
+from bigclf.reading.head import DENSE_COLUMNS, check_name
 from bigclf.reading.raw import Raw, Skips, Sparse, Words
-from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
+from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
 
+LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
 CELLS = 1 << 18  # of a dense block: what a core's cache holds
 
 
@@ -44,8 +45,11 @@ class Encoder:
         self.cols = max(capacity, schema.used)  # columns of the blocks; an eighth in reserve after growing
         self.classes = list(schema.classes)
         self.known = {name: k for k, name in enumerate(self.classes)}
+        self.limit = LIMITS[schema.dtype]
         self.by_row = split_scale(schema.scale)[1]
         self.expander = Expander(schema.features, schema.used, schema.bias)
+        self._met = False
+        self._dropped = 0  # columns of a table that a model of LIBSVM rows does not have
         self.missing = 0
         self.left_out: int = 0  # entries in columns that the model does not have
         self._stretch()
@@ -61,6 +65,8 @@ class Encoder:
 
     def blocks(self, raw: Raw) -> Iterator[Block]:
         """Blocks of the rows, in order; read `classes` and the block's columns when it is given out."""
+        if not self._met:
+            self._meet(raw)
         if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
             raw = self._without_gaps(raw)
         n = len(raw.row)
@@ -88,6 +94,35 @@ class Encoder:
         if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve
             self.used = max(self.used, int(sparse.column.max(initial=0)) + 1)
 
+    def _meet(self, raw: Raw) -> None:
+        """Let a model of one kind of input read the other, where columns can be told by their numbers."""
+        self._met = True
+        schema, place = self.schema, raw.where(0).rsplit(":", 1)[0]
+        table = isinstance(raw.data, dict)
+        if table == (schema.kind == "table"):
+            return
+        if schema.hash_bits:
+            raise DataError(
+                place, f"the model hashed the columns of {schema.kind} data (--hash-bits); give it such data"
+            )
+        worded = [f.name for f in schema.features if f.kind == "words"]
+        if worded:
+            raise DataError(place, f"the model goes by words in column '{worded[0]}'; give it a table")
+        if not isinstance(raw.data, dict):
+            return  # the j-th column of a table is index j
+        words = [name for name, column in raw.data.items() if isinstance(column, Words)]
+        if words:
+            raise DataError(place, f"column '{words[0]}' holds words, and the model was trained on LIBSVM rows")
+        if schema.used > DENSE_COLUMNS:
+            raise DataError(place, f"the model has {schema.used - 1} sparse columns; give it LIBSVM rows")
+        by_name = all(name.isascii() and name.isdigit() for name in raw.data)
+        places = [(name, int(name) if by_name else j) for j, name in enumerate(raw.data, 1)]
+        features = tuple(Feature(name, "number", i + 1) for name, i in places if i + 1 < schema.used)
+        self._dropped = len(places) - len(features)
+        if self._dropped and not self.frozen:
+            raise DataError(place, f"has {len(places)} feature columns, and the model {schema.used - 2}")
+        self.expander = Expander(features, schema.used, schema.bias)
+
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
         """Where a block that begins at `start` ends: a dense one is of a size for the cache; at a tile's border if it can."""
         last = end if self.schema.layout == "csr" else min(end, start + max(1, CELLS // self.cols))
@@ -114,6 +149,7 @@ class Encoder:
                 raw.where(start),
                 f"class '{name}' is one more than {MAX_CLASSES}: this looks like regression; choose another --label",
             )
+        check_name(raw, [name])
         self.known[name] = len(self.classes)
         self.classes.append(name)
         return self._codes(raw, start, end)
@@ -125,26 +161,37 @@ class Encoder:
         if not self.schema.hash_bits:
             return None, None
         rows, missing = hash_table(self.schema.features, raw.data, self.schema.hash_bits)
-        stay = merge_columns(rows.indptr, rows.column, rows.value, np.full(self.cols, -1, np.int64))
-        return Sparse(rows.indptr, rows.column[:stay], rows.value[:stay]), missing
+        return rows, missing
 
     def _dense_table(self, raw: Raw, start: int, end: int) -> NDArray[Any]:
         assert isinstance(raw.data, dict)
         F = self.expander.rows(raw.data, start, end)
+        self.left_out += self._dropped * (end - start)
         X = np.empty(F.shape, self.schema.dtype)
-        missing, big = finish_dense(F, X, self._fill, self._reference, self._offset, self._factor)
+        missing, big = finish_dense(F, X, self._fill, self._reference, self._offset, self._factor, self.limit)
         self.missing += missing + self.expander.absent
         self.expander.absent = 0
         if big:
-            i, j = np.argwhere(np.abs(np.nan_to_num(F)) > np.finfo(self.schema.dtype).max)[0]
+            i, j = np.argwhere(self._beyond(F))[0]
             self._too_big(raw, start + int(i), int(j))
         return X
+
+    def _beyond(self, F: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Where a value, or what scaling makes of it, cannot be learned from."""
+        v = np.nan_to_num(F, nan=0.0, posinf=np.inf, neginf=-np.inf) - self._reference
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = (v - self._offset) * self._factor
+        return ~((np.abs(v) <= self.limit) & (np.abs(scaled) <= self.limit))
+
+    def _known(self) -> int:
+        """Columns that count; a model's reserve does not."""
+        return self.schema.used if self.frozen else self.cols
 
     def _dense_sparse(self, raw: Raw, part: Sparse, start: int, end: int) -> NDArray[Any]:
         X = np.empty((end - start, self.cols), self.schema.dtype)
         why, rows, column, left_out = fill_dense(
             part.indptr, part.column, part.value, start, X,
-            self._base, self._reference, self._offset, self._factor, self.frozen,
+            self._base, self._reference, self._offset, self._factor, self.limit, self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
         return X[:rows]
@@ -156,7 +203,7 @@ class Encoder:
         cols = self.cols
         why, rows, column, left_out = fill_csr(
             part.indptr, part.column, part.value, start, indptr, indices, data,
-            float(self.schema.bias), self._factor, self.frozen,
+            float(self.schema.bias), self._factor, self.limit, self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
         entries = int(indptr[rows]) if rows else 0
@@ -173,9 +220,8 @@ class Encoder:
 
     def _too_big(self, raw: Raw, row: int, column: int) -> None:
         name = self.schema.columns_named()[column] if column < self.schema.used else str(column - 1)
-        raise DataError(
-            raw.where(row), f"column '{name}': a value does not fit {self.schema.dtype}; use --dtype float64"
-        )
+        cure = "scale the column" if self.schema.dtype == "float64" else "train with --dtype float64"
+        raise DataError(raw.where(row), f"column '{name}': the value is beyond {self.limit:.3g}; {cure}")
 
     def _without_gaps(self, raw: Raw) -> Raw:
         """Rows without missing values; the others are faults."""
@@ -184,8 +230,9 @@ class Encoder:
         for i, name in self.expander.incomplete(raw.data, 0, len(raw.row)):
             fault = DataError(raw.where(i), f"column '{name}': value is missing; --missing mean or zero would fill it")
             if self.schema.missing == "error":
-                raise fault
-            self.skips.drop(fault)
+                self.skips.fault(fault)
+            else:
+                self.skips.drop(fault)
             bad.append(i)
         if not bad:
             return raw

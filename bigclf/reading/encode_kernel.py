@@ -54,8 +54,10 @@ def scatter(indptr: Array, column: Array, value: Array, F: Array) -> None:
 
 
 @exact_kernel
-def finish_dense(F: Array, X: Array, fill: Array, reference: Array, offset: Array, factor: Array) -> tuple[int, int]:
-    """Rows as read F (n, cols) to rows of a block X. Returns the number of missing values and of values too big."""
+def finish_dense(
+    F: Array, X: Array, fill: Array, reference: Array, offset: Array, factor: Array, limit: float
+) -> tuple[int, int]:
+    """Rows as read F (n, cols) to rows of a block X. Returns the number of missing values and of values beyond limit."""
     missing = 0
     big = 0
     for i in range(F.shape[0]):
@@ -66,9 +68,10 @@ def finish_dense(F: Array, X: Array, fill: Array, reference: Array, offset: Arra
                 x = fill[j]
             X[i, j] = x - reference[j]
             v = np.float64(X[i, j])
-            if np.isinf(v):
+            w = (v - offset[j]) * factor[j]
+            if not (abs(v) <= limit and abs(w) <= limit):
                 big += 1
-            X[i, j] = (v - offset[j]) * factor[j]
+            X[i, j] = w
     return missing, big
 
 
@@ -83,9 +86,11 @@ def fill_dense(
     reference: Array,
     offset: Array,
     factor: Array,
+    limit: float,
+    known: int,
     frozen: bool,
 ) -> tuple[int, int, int, int]:
-    """Sparse rows from `start` on into dense rows X; `base` is what an absent entry becomes.
+    """Sparse rows from `start` on into dense rows X; `base` is what an absent entry becomes, columns are below `known`.
 
     Returns (why it ended, rows written, column at fault, entries left out because the model has no such column).
     """
@@ -94,16 +99,17 @@ def fill_dense(
         X[i] = base
         for k in range(indptr[start + i], indptr[start + i + 1]):
             j = column[k]
-            if j >= X.shape[1]:
+            if j >= known:
                 if not frozen:
                     return GROW, i, j, left_out
                 left_out += 1
                 continue
             X[i, j] = value[k] - reference[j]
             v = np.float64(X[i, j])
-            if np.isinf(v):
+            w = (v - offset[j]) * factor[j]
+            if not (abs(v) <= limit and abs(w) <= limit):
                 return BIG, i, j, left_out
-            X[i, j] = (v - offset[j]) * factor[j]
+            X[i, j] = w
     return DONE, X.shape[0], -1, left_out
 
 
@@ -118,6 +124,8 @@ def fill_csr(
     data: Array,
     bias: float,
     factor: Array,
+    limit: float,
+    known: int,
     frozen: bool,
 ) -> tuple[int, int, int, int]:
     """Sparse rows from `start` on into CSR rows that begin with the bias; returns as `fill_dense`."""
@@ -132,37 +140,36 @@ def fill_csr(
             z += 1
         for k in range(indptr[start + i], indptr[start + i + 1]):
             j = column[k]
-            if j >= factor.size:
+            if j >= known:
                 if not frozen:
                     return GROW, i, j, left_out
                 left_out += 1
                 continue
             data[z] = value[k]
             v = np.float64(data[z])
-            if np.isinf(v):
+            w = v * factor[j]
+            if not (abs(v) <= limit and abs(w) <= limit):
                 return BIG, i, j, left_out
             indices[z] = j
-            data[z] = v * factor[j]
+            data[z] = w
             z += 1
         out_ptr[i + 1] = z
     return DONE, n, -1, left_out
 
 
 @exact_kernel
-def merge_columns(indptr: Array, column: Array, value: Array, last: Array) -> int:
-    """Sum the entries of a row that share a column, in place; `last` (cols,) is -1. Returns the entries that stay."""
+def merge_columns(indptr: Array, column: Array, value: Array) -> int:
+    """Sum the entries of a row that share a column, in place; columns ascend. Returns the entries that stay."""
     z = 0
     for i in range(indptr.size - 1):
         start = z
         begin = indptr[i]
         indptr[i] = start
         for k in range(begin, indptr[i + 1]):
-            j = column[k]
-            if last[j] >= start:
-                value[last[j]] += value[k]
+            if z > start and column[z - 1] == column[k]:
+                value[z - 1] += value[k]
             else:
-                last[j] = z
-                column[z] = j
+                column[z] = column[k]
                 value[z] = value[k]
                 z += 1
     indptr[-1] = z

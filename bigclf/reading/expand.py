@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf.reading.encode_kernel import merge_columns
 from bigclf.reading.raw import Sparse, Table, Words
 from bigclf.reading.schema import Feature
 
@@ -81,8 +82,11 @@ def hash_table(features: tuple[Feature, ...], table: Table, bits: int) -> tuple[
             column[:, j] = 1 + text_hash(f.name, bits)
             value[:, j] = np.nan_to_num(data, nan=0.0)
             missing += np.isnan(data)
-    indptr = np.arange(0, n * len(features) + 1, max(len(features), 1), dtype=np.int64)
-    return Sparse(indptr, column.ravel(), value.ravel()), missing
+    order = np.argsort(column, axis=1, kind="stable")
+    column, value = np.take_along_axis(column, order, axis=1).ravel(), np.take_along_axis(value, order, axis=1).ravel()
+    indptr = np.arange(0, n * len(features) + 1, len(features), dtype=np.int64)
+    stay = merge_columns(indptr, column, value)
+    return Sparse(indptr, column[:stay], value[:stay]), missing
 
 
 def _length(table: Table) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf.errors import DataError
+from bigclf.errors import DataError, UsageError
 from bigclf.reading.labels import sort_key
 from bigclf.reading.raw import Raw, Sparse, Words
 from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
@@ -26,7 +27,7 @@ class Wishes:
 
     scale: str = "none"
     solve_scaling: bool = False  # the learner scales when solving, so columns need only be centred
-    missing: str = "mean"
+    missing: str | None = None  # None: mean, or zero where columns are hashed
     dtype: str = "float32"
     bias: bool = True
     hash_bits: int = 0
@@ -39,14 +40,9 @@ def collect(rows: Iterator[Raw]) -> tuple[list[Raw], Iterator[Raw]]:
     head: list[Raw] = []
     for raw in rows:
         if not raw.head:
-            return head, _chain(raw, rows)
+            return head, chain([raw], rows)
         head.append(raw)
     return head, iter(())
-
-
-def _chain(first: Raw, rest: Iterator[Raw]) -> Iterator[Raw]:
-    yield first
-    yield from rest
 
 
 class Moments:
@@ -90,7 +86,7 @@ class Moments:
 
 def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Counter[str]) -> Schema:
     """The schema of a stream that begins with these rows. Raises DataError for what cannot be learned from."""
-    columns, by_row = split_scale(wishes.scale)
+    split_scale(wishes.scale)
     classes = _classes(head, wishes)
     sparse = isinstance(head[0].data, Sparse)
     features: tuple[Feature, ...] = ()
@@ -101,13 +97,31 @@ def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Cou
     else:
         used = 1 + max((int(r.data.column.max(initial=0)) for r in head if isinstance(r.data, Sparse)), default=0)
     stats = Moments(used)
+    with np.errstate(over="ignore", invalid="ignore"):  # values too large are refused, with their place, as rows
+        return _schema(head, label, wishes, notices, stats, features, classes)
+
+
+def _schema(
+    head: list[Raw],
+    label: str | None,
+    wishes: Wishes,
+    notices: Counter[str],
+    stats: Moments,
+    features: tuple[Feature, ...],
+    classes: tuple[str, ...],
+) -> Schema:
+    columns, by_row = split_scale(wishes.scale)
+    sparse, used = isinstance(head[0].data, Sparse), len(stats.seen)
     dense = _measure(head, features, stats, wishes)
     if not dense and columns in ("minmax", "std"):
         notices[f"sparse rows: --scale {columns} acts as maxabs, which leaves zeros alone"] += 1
         columns = "maxabs"
+    missing = wishes.missing or ("zero" if wishes.hash_bits else "mean")
+    if wishes.hash_bits and missing == "mean":
+        raise UsageError("--missing mean: hashed columns have no mean; --missing zero, error or skip")
     solve = wishes.solve_scaling and not by_row
     spread, mean = stats.spread(), stats.mean
-    ill = np.abs(mean) > ILL * np.where(spread > 0.0, spread, np.inf)
+    ill = np.abs(mean) > ILL * np.where(spread > 0.0, spread, 1.0)  # what is constant now may move by one later
     ill[0] = False
     reference = np.zeros(used)
     dtype = wishes.dtype
@@ -125,7 +139,7 @@ def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Cou
         dtype,
         wishes.bias,
         wishes.hash_bits,
-        wishes.missing,
+        missing,
         wishes.scale,
         columns if solve else "none",
         features,
@@ -137,14 +151,21 @@ def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Cou
         reference,
         offset,
         factor,
-        np.where(stats.seen > 0, mean, 0.0) if wishes.missing == "mean" else np.zeros(used),
+        _fill(stats) if missing == "mean" else np.zeros(used),
     )
+
+
+def _fill(stats: Moments) -> NDArray[np.float64]:
+    """What stands for a missing value: the mean of the column."""
+    fill = np.where(stats.seen > 0, stats.mean, 0.0)
+    fill[0] = 0.0  # the bias
+    return fill
 
 
 def _grid(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
     """Means rounded to a power of two near the spread: close enough to centre, and whole numbers stay exact."""
     step = np.exp2(np.ceil(np.log2(np.where(spread > 0.0, spread, 1.0))))
-    return np.where(spread > 0.0, np.round(mean / step) * step, mean)
+    return np.round(mean / step) * step
 
 
 def _scaling(
@@ -171,6 +192,9 @@ def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
     for raw in head:
         if raw.label is not None:
             names.update(raw.label.names[k] for k in np.unique(raw.label.code) if k >= 0)
+    for raw in head:
+        if raw.label is not None:
+            check_name(raw, names)
     if len(names) > MAX_CLASSES:
         raise DataError(
             head[0].where(0).rsplit(":", 1)[0],
@@ -179,9 +203,24 @@ def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
     return tuple(sorted(names, key=sort_key))
 
 
+def check_name(raw: Raw, names: Iterable[str]) -> None:
+    """Refuse class names that would break the lines of predict."""
+    for name in names:
+        if any(c in name for c in "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
+            assert raw.label is not None
+            at = (
+                int(np.flatnonzero(np.array(raw.label.names)[raw.label.code] == name)[0])
+                if name in raw.label.names
+                else 0
+            )
+            raise DataError(raw.where(at), f"class {name!r} holds a tab or a line break, which predict could not write")
+
+
 def _features(head: list[Raw], hash_bits: int) -> tuple[tuple[Feature, ...], int]:
     """Columns of a table in their order, and how many columns the block has."""
     assert isinstance(head[0].data, dict)
+    if not head[0].data:
+        raise DataError(head[0].where(0).rsplit(":", 1)[0], "has no column beside the label to learn from")
     features, column = [], 2  # as in LIBSVM, index 1 is column 2: then formats agree
     for name, first in head[0].data.items():
         if not isinstance(first, Words):
@@ -221,7 +260,7 @@ def _measure(head: list[Raw], features: tuple[Feature, ...], stats: Moments, wis
     parts = list(_sparse(head, features, wishes.hash_bits))
     for part in parts:
         stats.occurs[part.column] = True
-    columns = int(stats.occurs.sum())
+    columns = len(stats.seen) - 2 + int(stats.occurs[1:2].sum())  # index 0 counts when it occurs
     entries = sum(len(p.column) for p in parts)
     if not wishes.hash_bits and 2 * entries >= rows * columns and len(stats.seen) <= DENSE_COLUMNS:
         from bigclf.reading.encode_kernel import scatter

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # longer ones are no numbers to anyone
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def canonical(text: str) -> str:
@@ -18,7 +18,7 @@ def canonical(text: str) -> str:
     text = text.strip()
     if _INTEGER.fullmatch(text):
         return str(int(text))  # integers of any length stay exact
-    if _NUMBER.fullmatch(text):
+    if len(text) <= 400 and NUMBER.fullmatch(text):
         return number_name(float(text))
     return text
 
@@ -39,6 +39,6 @@ def sort_key(name: str) -> tuple[int, float, str]:
     >>> sorted(["b", "10", "9", "-1", "a"], key=sort_key)
     ['-1', '9', '10', 'a', 'b']
     """
-    if _NUMBER.fullmatch(name):
+    if len(name) <= 400 and NUMBER.fullmatch(name):
         return (0, float(name), name)
     return (1, 0.0, name)

@@ -106,6 +106,11 @@ def split_scale(text: str) -> tuple[str, bool]:
             raise UsageError(f"--scale: '{n}' is none of {', '.join(SCALES)}")
     columns = [n for n in names if n not in ("none", "row-l2")]
     rows = "row-l2" in names
-    if len(columns) > 1 or len(set(names)) < len(names) or (rows and names[-1] != "row-l2"):
+    if (
+        len(columns) > 1
+        or len(set(names)) < len(names)
+        or ("none" in names and len(names) > 1)
+        or (rows and names[-1] != "row-l2")
+    ):
         raise UsageError(f"--scale: '{text}' should be one column scaling, row-l2, or both in this order")
     return (columns[0] if columns else "none"), rows

@@ -75,36 +75,42 @@ def choose(names: Sequence[str], options: ReadOptions, path: str, notices: Count
 
 
 def align(names: Sequence[str], kinds: Kinds, options: ReadOptions, path: str, notices: Counter[str]) -> Layout:
-    """Where a file has the columns of `kinds`, by name; columns beyond those are ignored with a notice.
+    """Where a file has the columns of `kinds`, by name (and the label by option, where they name none); columns beyond those are ignored with a notice.
 
     Raises DataError where a feature column is absent, or the label column while labels are needed.
     """
     wanted = [name for name, _ in kinds.columns]
+    chosen = kinds.label
+    if chosen is None and options.label is not None:
+        at = _label(names, options, path, set(), notices)
+        chosen = None if at is None else names[at]
+    if chosen in wanted:
+        raise DataError(path, f"column {chosen!r} is a feature of the model, it cannot be the label")
     place: dict[str, list[int]] = {}
     for at, name in enumerate(names):
         place.setdefault(name, []).append(at)
     absent = [name for name in wanted if name not in place]
-    if kinds.label is not None and options.need_label and kinds.label not in place:
-        absent.append(kinds.label)
+    if chosen is not None and options.need_label and chosen not in place:
+        absent.append(chosen)
     if absent:
         what = f"no column {_list(map(repr, absent))}" if len(absent) == 1 else f"no columns {_list(map(repr, absent))}"
         raise DataError(path, f"{what}; columns are: {_list(names)}")
-    if kinds.label is None and options.need_label:
+    if chosen is None and options.need_label:
         raise DataError(path, "the label column is not known; give --label")
-    used = {*wanted, *({kinds.label} if kinds.label in place else ())}
+    used = {*wanted, *({chosen} if chosen in place else ())}
     for name in used:
         if len(place[name]) > 1:  # the same name again may have been ignored by its number
             place[name] = [at for at in place[name] if str(at + 1) not in options.ignore] or place[name]
     _once((name for name in used for _ in place[name]), path)
     ignored = frozenset(kinds.ignored) | frozenset(options.ignore)
-    extra = [name for name in place if name not in used and name not in ignored and name != kinds.label]
+    extra = [name for name in place if name not in used and name not in ignored and name != chosen]
     if extra:
         shown = ", ".join(extra[:5]) + (f" and {len(extra) - 5} more" if len(extra) > 5 else "")
         notices[f"extra columns ignored: {shown}"] = len(extra)
-    label = place[kinds.label][0] if kinds.label in place else None
+    label = place[chosen][0] if chosen in place else None
     features = tuple((name, place[name][0]) for name in wanted)
     forced = frozenset(kinds.forced) | frozenset(options.categorical)
-    return Layout(len(names), features, label, kinds.label, forced, ignored)
+    return Layout(len(names), features, label, chosen, forced, ignored)
 
 
 def _find(what: str, names: Sequence[str], path: str) -> list[int]:

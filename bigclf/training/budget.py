@@ -48,7 +48,7 @@ def human(size: float) -> str:
     ('1.5 KiB', '37 GiB')
     """
     for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024:
+        if size < 1000:
             return f"{size:.3g} {unit}"
         size /= 1024
-    return f"{size:.4g} TiB"
+    return f"{size:.3g} TiB"

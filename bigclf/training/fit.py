@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,7 +84,7 @@ class Fit:
         check_state(self.learner, shape, self.spec.name)
         if len(classes) != len(self.classes):
             self.state = st.change_units(self.learner, self.state, self.code, code, shape)
-            self.promoted |= self.learner.refit is None
+            self.promoted |= self.learner.refit is None and len(code) > 1
             more = len(classes) - len(self.classes)
             self.counts = np.concatenate([self.counts, np.zeros(more, np.int64)])
         else:
@@ -101,18 +102,19 @@ class Fit:
             piece, guess = piece._replace(y=piece.y[scored]), guess[scored]
         self.matrix = add_pairs(self.matrix, piece.y, guess)
 
-    def model(self, reading: dict[str, Any], rows: int, passes: int) -> Model:
+    def model(self, reading: dict[str, Any], next_row: int, passes: int) -> Model:
         """What was learned, as a model that predicts and can go on. Finishes the state."""
         if self.learner.finish is not None:
             self.state = self.learner.finish(self.state)
-        return self.unfinished(reading, rows, passes)
+        return self.unfinished(reading, next_row, passes)
 
-    def unfinished(self, reading: dict[str, Any], rows: int, passes: int) -> Model:
+    def unfinished(self, reading: dict[str, Any], next_row: int, passes: int) -> Model:
         """The model as the state is, with the columns and classes of the rows that were learned from."""
         counts = {name: int(n) for name, n in zip(self.classes, self.counts, strict=True)}
         used = min(self.encoder.used, self.shape.cols)  # rows that were encoded and not yet learned may have more
         schema = self.encoder.schema.widened(used, tuple(self.classes))
-        return Model(self.spec.name, self.params, schema, self.state, self.shape.cols, reading, rows, passes, counts)
+        model = Model(self.spec.name, self.params, schema, self.state, self.shape.cols, reading)
+        return replace(model, passes=passes, next_row=next_row, counts=counts)
 
 
 def tiles(pieces: Iterable[tuple[Block, tuple[str, ...]]], grain: str) -> Iterator[Piece]:

@@ -54,6 +54,7 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
         state=merged,
         cols=cols,
         rows=sum(m.rows for _, m in models),
+        next_row=max(m.next_row for _, m in models),
         counts={c: counts[c] for c in classes},
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -32,6 +32,7 @@ class Run:
         self.base = base
         self.number = 1  # of the pass
         self.rows = 0  # of this pass, skipped ones included
+        self.before: dict[str, int] = {}  # rows by class of the model that was gone on from
         self.first: dict[str, Any] = {}  # what the first pass showed, once it is over
         self._cursors: deque[Cursor] = deque()
 
@@ -53,6 +54,7 @@ class Run:
             self.fit.next_row = self.base
             self.fit.matrix[:] = 0
             self.stream = self.stream.again()
+            self.fit.encoder.skips = self.stream.skips
             rows = iter(self.stream)
 
     def _noted(self, rows: Iterator[Raw]) -> Iterator[Raw]:
@@ -107,13 +109,19 @@ class Run:
         fit.encoder.unseen.update({str(k): int(n) for k, n in found["unseen"].items()})
         self._cursors.append(Cursor(*found["cursor"]))
         self.rows = int(found["row"])
+        self.before = {str(k): int(n) for k, n in found["before"].items()}
 
     def model(self, reading: dict[str, Any]) -> Model:
         """The model as it is now, finished: what predicts."""
-        model = self.fit.model(reading, self.base + self.rows, self.number)
-        return replace(model, counts=self.measured()["counts"])
+        return self._counted(self.fit.model(reading, self.base + self.rows, self.number))
 
     def checkpoint(self, reading: dict[str, Any], more: dict[str, Any]) -> Model:
         """The model as it is now, not finished, with the snapshot: what training can go on from to the same bytes."""
-        model = self.fit.unfinished(reading, self.fit.next_row, self.number)
-        return replace(model, run=self.snapshot() | more)
+        model = self._counted(self.fit.unfinished(reading, self.fit.next_row, self.number))
+        return replace(model, run=self.snapshot() | {"before": self.before} | more)
+
+    def _counted(self, model: Model) -> Model:
+        """With the rows by class of one pass, and of the model that was gone on from."""
+        counts = Counter(self.before)
+        counts.update(self.measured()["counts"])
+        return replace(model, counts={name: counts[name] for name in model.schema.classes}, rows=sum(counts.values()))
