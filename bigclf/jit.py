@@ -11,13 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-# numba asks at the first kernel whether SciPy is there, for products of matrices that no kernel of ours has; importing
-# it would cost as much again as numba itself.
-if "scipy" not in sys.modules:
+# numba looks for SciPy when it loads its linear algebra, which no kernel of ours uses; importing SciPy would cost as much
+# again as numba itself. It is hidden for that moment only.
+_SCIPY = "scipy" in sys.modules
+if not _SCIPY:
     sys.modules["scipy"] = None  # type: ignore[assignment]
-import numba
-from numba import config, types
-from numba.extending import intrinsic, overload
+import numba  # noqa: E402
+import numba.np.arraymath  # noqa: E402
+import numba.np.linalg  # noqa: E402
+from numba import config, types  # noqa: E402
+from numba.extending import intrinsic, overload  # noqa: E402
+
+if not _SCIPY:
+    del sys.modules["scipy"]
 
 __all__ = ["CACHE", "FAST", "exact_helper", "exact_kernel", "helper", "intrinsic", "kernel", "overload", "types"]
 

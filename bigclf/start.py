@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 
 # One BLAS thread: more gain nothing on tiles and spin on busy machines. A user's own setting is respected.
 _SETTINGS = {
@@ -28,9 +27,7 @@ def prepare() -> None:
 
 
 def over() -> None:
-    """The first rows were read: what was imported is set aside, rubbish is collected again, SciPy may be imported."""
+    """The first rows were read: what was imported is set aside, and rubbish is collected again."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
-    if "scipy" in sys.modules and sys.modules["scipy"] is None:
-        del sys.modules["scipy"]  # hidden by bigclf.jit until the first kernel was loaded

@@ -124,7 +124,7 @@ class Encoder:
         self.expander = Expander(features, schema.used, schema.bias)
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
-        """Where a block that begins at `start` ends: a dense one is of a size for the cache; at a tile's border if it can."""
+        """Where a block that begins at `start` ends: a dense one fits the cache; at a tile's border if it can."""
         last = end if self.schema.layout == "csr" else min(end, start + max(1, CELLS // self.cols))
         border = start + int(np.searchsorted(row[start:last], (int(row[last - 1]) + 1) // TILE * TILE))
         return border if border > start else last

@@ -57,7 +57,7 @@ def scatter(indptr: Array, column: Array, value: Array, F: Array) -> None:
 def finish_dense(
     F: Array, X: Array, fill: Array, reference: Array, offset: Array, factor: Array, limit: float
 ) -> tuple[int, int]:
-    """Rows as read F (n, cols) to rows of a block X. Returns the number of missing values and of values beyond limit."""
+    """Rows as read F (n, cols) to rows of a block X. Returns how many are missing, and how many beyond limit."""
     missing = 0
     big = 0
     for i in range(F.shape[0]):

@@ -75,7 +75,9 @@ def choose(names: Sequence[str], options: ReadOptions, path: str, notices: Count
 
 
 def align(names: Sequence[str], kinds: Kinds, options: ReadOptions, path: str, notices: Counter[str]) -> Layout:
-    """Where a file has the columns of `kinds`, by name (and the label by option, where they name none); columns beyond those are ignored with a notice.
+    """Where a file has the columns of `kinds`, by name, and the label by option where they name none.
+
+    Columns beyond those are ignored with a notice.
 
     Raises DataError where a feature column is absent, or the label column while labels are needed.
     """

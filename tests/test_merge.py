@@ -1,0 +1,93 @@
+"""Shards and their merge: n runs over parts of the input equal one run over all of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from test_resume import inputs, table  # noqa: F401 - the fixture
+
+from bigclf.cli.main import main
+from bigclf.model import load
+
+SUMS = ("gram", "first", "rows", "lo", "hi")
+
+
+def run(*words):
+    return main([*map(str, words), "-q"])
+
+
+@pytest.mark.parametrize("algo", ["nr-rls", "rls"])
+@pytest.mark.parametrize("file", ["a.svm", "a.csv", "a.parquet"])
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_merged_shards_equal_one_run(n, file, algo, inputs, tmp_path):  # noqa: F811
+    data = inputs / file
+    assert run("train", data, "--algo", algo, "-o", tmp_path / "whole.npz") == 0
+    parts = []
+    for i in range(1, n + 1):
+        parts.append(tmp_path / f"{i}.npz")
+        assert run("train", data, "--algo", algo, "--shard", f"{i}/{n}", "-o", parts[-1]) == 0
+    assert run("merge", *parts, "-o", tmp_path / "merged.npz") == 0
+    whole, merged = load(tmp_path / "whole.npz"), load(tmp_path / "merged.npz")
+    assert merged.schema.classes == whole.schema.classes
+    assert (merged.rows, merged.counts) == (whole.rows, whole.counts)
+    assert merged.schema.used == whole.schema.used
+    used = whole.schema.used
+    for name in SUMS:
+        a, b = getattr(merged.state, name), getattr(whole.state, name)
+        cut = tuple(slice(0, used) if s > used else slice(None) for s in b.shape)
+        np.testing.assert_allclose(
+            a[tuple(slice(0, n) for n in b[cut].shape)],
+            b[cut],
+            rtol=1e-12,
+            atol=1e-12 * np.abs(b[np.isfinite(b)]).max(),
+        )
+    w, v = merged.state.w[:, :used], whole.state.w[:, :used]
+    assert np.linalg.norm(w - v) <= 1e-11 * np.linalg.norm(v)
+
+
+def test_processes_side_by_side(inputs, tmp_path):  # noqa: F811
+    words = [sys.executable, "-m", "bigclf", "train", str(inputs / "a.svm"), "-q", "--shard"]
+    running = [subprocess.Popen([*words, f"{i}/2", "-o", str(tmp_path / f"{i}.npz")]) for i in (1, 2)]
+    assert [p.wait(timeout=120) for p in running] == [0, 0]
+    assert run("merge", tmp_path / "1.npz", tmp_path / "2.npz", "-o", tmp_path / "m.npz") == 0
+    assert run("evaluate", tmp_path / "m.npz", inputs / "a.svm") == 0
+
+
+def test_what_cannot_be_merged_is_refused_by_name(inputs, tmp_path, capsys):  # noqa: F811
+    train = ["train", inputs / "a.svm", "-o"]
+    assert run(*train, tmp_path / "arow.npz", "--algo", "arow") == 0
+    assert run(*train, tmp_path / "ls.npz", "--algo", "ls") == 0
+    assert run(*train, tmp_path / "b.npz", "--algo", "ls", "--b", "1") == 0
+    assert run(*train, tmp_path / "std.npz", "--algo", "ls", "--scale", "std") == 0
+    assert run("train", inputs / "a.csv", "-o", tmp_path / "csv.npz", "--algo", "ls") == 0
+    assert run("train", inputs / "2.svm", "-o", tmp_path / "two.npz", "--algo", "ls", "--scale", "minmax,row-l2") == 0
+    for other, words in (
+        ("arow", "arow"),
+        ("b", "same options"),
+        ("std", "scale"),
+        ("csv", "kind"),
+        ("two", "scale"),
+        ("absent", "no such file"),
+    ):
+        capsys.readouterr()
+        assert run("merge", tmp_path / "ls.npz", tmp_path / f"{other}.npz", "-o", tmp_path / "m.npz") == 1
+        said = capsys.readouterr().err
+        assert words in said and f"{other}.npz" in said and said.count("\n") == 1
+    capsys.readouterr()
+    assert run("merge", tmp_path / "arow.npz", tmp_path / "arow.npz", "-o", tmp_path / "m.npz") == 1
+    assert "nr-rls" in capsys.readouterr().err
+    assert not (tmp_path / "m.npz").exists()
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "x", "1", "1/0", "-1/2"])
+def test_shards_that_cannot_be_meant(text, inputs, capsys):  # noqa: F811
+    assert run("train", inputs / "a.svm", f"--shard={text}") == 2
+    assert "--shard" in capsys.readouterr().err
+
+
+def test_a_packed_file_has_no_shards(inputs, tmp_path, capsys):  # noqa: F811
+    assert run("train", inputs / "a.svm.gz", "--shard", "1/2", "-o", tmp_path / "m.npz") == 1
+    assert "a.svm.gz" in capsys.readouterr().err
