@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tabular import SIZES, fault, features, labels, open_csv, plain, read
 
 from bigclf.errors import DataError
-from bigclf.reading import csv_text
+from bigclf.reading import csv_part, csv_text
 from bigclf.reading.csv_text import CsvReader
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.parquet import ParquetReader
@@ -174,7 +174,7 @@ def test_arrays_outlive_the_reading(write):
 
 
 def test_a_record_too_long_is_refused(write, monkeypatch):
-    monkeypatch.setattr(csv_text, "RECORD_LIMIT", 1000)
+    monkeypatch.setattr(csv_part, "RECORD_LIMIT", 1000)
     write("t.csv", "a,y\n1,0\n" + "x" * 3000 + ",1\n")
     with pytest.raises(DataError, match="is a quote open"):
         read("t.csv", label="y", block_size=64)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bigclf.errors import DataError, UsageError
-from bigclf.reading import libsvm, libsvm_kernel, raw
+from bigclf.reading import libsvm, libsvm_kernel, libsvm_labels, raw
 from bigclf.reading.libsvm_strict import LineFault, parse_line
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import Skips
@@ -190,12 +190,12 @@ def test_head(tmp_path, monkeypatch, size):
 
 def test_hash_bits(tmp_path):
     def place(index, bits):
-        return 1 + (libsvm._mix(index) & (1 << bits) - 1)
+        return 1 + (libsvm_labels._mix(index) & (1 << bits) - 1)
 
     indices = [*range(40), 1 << 40, WORD]
     text = " ".join(f"{i}:{i % 7 - 3.3}" for i in indices)
     want = {}
-    for i in sorted(indices, key=lambda i: (place(i, 5), libsvm._mix(i) >> 5)):
+    for i in sorted(indices, key=lambda i: (place(i, 5), libsvm_labels._mix(i) >> 5)):
         want[place(i, 5)] = want.get(place(i, 5), 0.0) + (i % 7 - 3.3)
     turned = " ".join(reversed(text.split()))
     rows, _, _ = collect(sources(tmp_path, f"1 {text}\n1 {turned}"), hash_bits=5)

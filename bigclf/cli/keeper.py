@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import signal
 import time
 from pathlib import Path
 from typing import Any
 
-import typer
-
+from bigclf.cli.options import every
 from bigclf.cli.progress import Progress
 from bigclf.errors import BigclfError, BudgetError, Interrupted
 from bigclf.model import save
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
-
-EVERY = "5min"
-_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-
-
-def every(text: str) -> tuple[float | None, int | None]:
-    """Seconds or rows between two checkpoints; typer.BadParameter for what is neither.
-
-    >>> every("90s"), every("5min"), every("1000000")
-    ((90.0, None), (300.0, None), (None, 1000000))
-    """
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(s|min|h)?", text.strip())
-    if not found or not float(found[1]) or (not found[2] and "." in found[1]):
-        raise typer.BadParameter(f"'{text}' is no time and no number of rows; give for example 90s, 5min or 1000000")
-    return (float(found[1]) * _UNITS[found[2]], None) if found[2] else (None, int(found[1]))
 
 
 class Keeper:

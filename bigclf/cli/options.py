@@ -59,11 +59,77 @@ def size(text: str) -> int:
     return value
 
 
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def every(text: str) -> tuple[float | None, int | None]:
+    """Seconds or rows between two checkpoints; typer.BadParameter for what is neither.
+
+    >>> every("90s"), every("5min"), every("1000000")
+    ((90.0, None), (300.0, None), (None, 1000000))
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(s|min|h)?", text.strip())
+    if not found or not float(found[1]) or (not found[2] and "." in found[1]):
+        raise typer.BadParameter(f"'{text}' is no time and no number of rows; give for example 90s, 5min or 1000000")
+    return (float(found[1]) * _UNITS[found[2]], None) if found[2] else (None, int(found[1]))
+
+
+def _every(text: str | None) -> str | None:
+    if text is not None:
+        every(text)
+    return text
+
+
 def _block_size(text: str | None) -> str | None:
     if text is not None and not 64 <= size(text) <= 1 << 30:
         raise typer.BadParameter(f"'{text}' is not between 64 bytes and 1 GiB")
     return text
 
+
+_RUN: dict[str, Any] = {"rich_help_panel": "The run"}
+RUNNING: dict[str, Any] = {
+    "passes": Annotated[int | None, typer.Option("--passes", min=1, help="over the data; default 1", **_RUN)],
+    "go_on": Annotated[
+        Path | None,
+        typer.Option("--continue", metavar="MODEL", help="go on from this model with rows that are new to it", **_RUN),
+    ],
+    "checkpoint": Annotated[
+        Path | None,
+        typer.Option("--checkpoint", metavar="FILE", help="save the run now and then; predict takes it too", **_RUN),
+    ],
+    "checkpoint_every": Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint-every",
+            metavar="TIME",
+            help="as 90s or 5min, or a number of rows; default 5min",
+            callback=_every,
+            **_RUN,
+        ),
+    ],
+    "resume": Annotated[
+        Path | None,
+        typer.Option(
+            "--resume", metavar="FILE", help="end the run of this checkpoint, as if never interrupted", **_RUN
+        ),
+    ],
+    "shard": Annotated[
+        str | None,
+        typer.Option("--shard", metavar="I/N", help="learn from the I-th of N parts of the input; see merge", **_RUN),
+    ],
+    "shuffle": Annotated[
+        choice("Shuffle", "none", "block") | None,  # type: ignore[operator]
+        typer.Option("--shuffle", help="block: rows in random order, out of memory too; plain files only", **_RUN),
+    ],
+    "seed": Annotated[int | None, typer.Option("--seed", min=0, help="of random draws; default 1", **_RUN)],
+    "progress": Annotated[
+        choice("Progress", "auto", "bar", "plain", "none") | None,  # type: ignore[operator]
+        typer.Option("--progress", help="on standard error; default auto", **_RUN),
+    ],
+    "log_file": Annotated[
+        Path | None, typer.Option("--log-file", metavar="FILE", help="progress as JSON lines, appended", **_RUN)
+    ],
+}
 
 _IN: dict[str, Any] = {"rich_help_panel": "Reading"}
 READING: dict[str, Any] = {

@@ -20,17 +20,12 @@ from bigclf.cli.options import (
     Verbose,
     algorithm,
     algorithm_names,
-    choice,
     takes,
 )
 from bigclf.errors import UsageError
 
 DEFAULT = "nr-rls"
 EXAMPLE = "Example: bigclf train data.csv.gz --label y --algo nr-rls -o model.npz"
-
-
-SHUFFLE = choice("Shuffle", "none", "block")
-PROGRESS = choice("Progress", "auto", "bar", "plain", "none")
 
 
 def part(text: str | None) -> tuple[int, int] | None:
@@ -58,7 +53,7 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
     name = name or DEFAULT
     spec = registry.specs().get(name, registry.get(DEFAULT))
 
-    @takes(reading=READING, encoding=ENCODING, params=algorithm(spec.params, spec.name))
+    @takes(running=RUNNING, reading=READING, encoding=ENCODING, params=algorithm(spec.params, spec.name))
     def train(
         data: Data,
         algo: Annotated[
@@ -67,39 +62,11 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
         output: Annotated[
             Path | None, typer.Option("--output", "-o", metavar="MODEL", help="model file; default model.npz")
         ] = None,
-        passes: Annotated[int | None, typer.Option("--passes", min=1, help="over the data; default 1")] = None,
-        go_on: Annotated[
-            Path | None,
-            typer.Option("--continue", metavar="MODEL", help="go on from this model with rows that are new to it"),
-        ] = None,
-        checkpoint: Annotated[
-            Path | None,
-            typer.Option("--checkpoint", metavar="FILE", help="save the run now and then; predict takes it too"),
-        ] = None,
-        checkpoint_every: Annotated[
-            str, typer.Option("--checkpoint-every", metavar="TIME", help="as 90s or 5min, or a number of rows")
-        ] = "5min",
-        resume: Annotated[
-            Path | None,
-            typer.Option("--resume", metavar="FILE", help="end the run of this checkpoint, as if never interrupted"),
-        ] = None,
-        shard: Annotated[
-            str | None,
-            typer.Option("--shard", metavar="I/N", help="learn from the I-th of N parts of the input; see merge"),
-        ] = None,
-        shuffle: Annotated[
-            SHUFFLE,  # type: ignore[valid-type]
-            typer.Option("--shuffle", help="block: rows in random order, out of memory too; plain files only"),
-        ] = SHUFFLE.none,  # type: ignore[attr-defined]
-        seed: Annotated[int, typer.Option("--seed", min=0, help="of random draws")] = 1,
         json: Json = False,
-        progress: Annotated[PROGRESS, typer.Option("--progress", help="on standard error")] = PROGRESS.auto,  # type: ignore[valid-type, attr-defined]
-        log_file: Annotated[
-            Path | None, typer.Option("--log-file", metavar="FILE", help="progress as JSON lines, appended")
-        ] = None,
         quiet: Quiet = False,
         verbose: Verbose = 0,
         *,
+        running: Given,
         reading: Given,
         encoding: Given,
         params: Given,
@@ -108,31 +75,20 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
 
         The options of an algorithm are shown by `bigclf train --algo NAME --help`.
         """
-        from bigclf.cli.keeper import every
         from bigclf.cli.report import Report
         from bigclf.cli.training import Job, execute
         from bigclf.reading.source import find
 
-        every(checkpoint_every)
-        share = part(shard)
+        running["share"] = part(running.pop("shard", None))
         job = Job(
             find(data, reading.get("format", "auto")),
             algo if _value(argv, "--algo") or not earlier else None,
-            output or (None if resume else Path("model.npz")),
-            passes,
-            go_on,
-            resume,
-            checkpoint,
+            output or (None if "resume" in running else Path("model.npz")),
             json,
-            share,
-            shuffle.value == "block",
-            seed,
-            checkpoint_every,
-            progress.value,
-            log_file,
-            reading,
-            encoding,
-            params,
+            reading=reading,
+            encoding=encoding,
+            params=params,
+            **running,
         )
         execute(job, Report(quiet))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bigclf.algorithms import registry
-from bigclf.cli.keeper import EVERY, Keeper
+from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit
@@ -46,20 +46,25 @@ class Job:
     sources: Sequence[Source]
     algo: str | None  # None: the model to go on from decides
     output: Path | None
-    passes: int | None
-    go_on: Path | None
-    resume: Path | None
-    checkpoint: Path | None
     json: bool
+    passes: int | None = None
+    go_on: Path | None = None
+    resume: Path | None = None
+    checkpoint: Path | None = None
+    checkpoint_every: str = "5min"
     share: tuple[int, int] | None = None
-    shuffle: bool = False
+    shuffle: str = "none"
     seed: int = 1
-    checkpoint_every: str = EVERY
     progress: str = "auto"
     log_file: Path | None = None
     reading: Given = field(default_factory=dict)
     encoding: Given = field(default_factory=dict)
     params: Given = field(default_factory=dict)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether rows are read in random order."""
+        return self.shuffle == "block"
 
 
 def execute(job: Job, report: Report) -> None:
@@ -74,11 +79,11 @@ def execute(job: Job, report: Report) -> None:
             ("--passes", (job.passes or 1) > 1),
             ("--resume", job.resume),
             ("--shard", job.share),
-            ("--shuffle", job.shuffle),
+            ("--shuffle", job.mixed),
         ):
             if given:
                 raise UsageError(f"{name}: standard input {once}")
-    if job.shuffle and (job.share or job.reading.get("limit")):
+    if job.mixed and (job.share or job.reading.get("limit")):
         raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
     begin = _resumed if job.resume else _continued if job.go_on else _fresh
     run, rows, facts = begin(job, report)
@@ -122,7 +127,7 @@ def _facts(job: Job, passes: int) -> dict[str, Any]:
         "limit": job.reading.get("limit", 0),
         "on_error": job.reading.get("on_error", "stop"),
         "share": list(job.share) if job.share else None,
-        "shuffle": job.shuffle,
+        "shuffle": job.mixed,
         "seed": job.seed,
         "output": str(job.output or "model.npz"),
         "passes": passes,
@@ -144,7 +149,7 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     bits = encoding.get("hash_bits", 0)
     options = read_options(job.reading, hash_bits=bits, max_column=max_column())
     limit = job.reading.get("limit", 0)
-    stream = Stream(job.sources, options, limit=limit)
+    stream: Stream | Shuffled = Stream(job.sources, options, limit=limit)
     head, rest = collect(iter(stream))
     if not head:
         report.skipped(stream.skips)
@@ -167,7 +172,7 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
         names = ", ".join(schema.classes[:10])
         raise BigclfError(f"--positive: class '{positive}' is not among {names}; declare it with --classes")
     rows: Iterator[Raw] = chain(head, rest)
-    if job.share or job.shuffle:
+    if job.share or job.mixed:
         noticed = stream.notices
         stream = _reader(job, options, kinds, limit)
         stream.notices.update(noticed)
@@ -190,7 +195,7 @@ def _declared(text: str | None) -> tuple[str, ...]:
 
 def _reader(job: Job, options: ReadOptions, kinds: Kinds | None, limit: int) -> Stream | Shuffled:
     """The stream of the rows to learn from, when columns and classes are known."""
-    if not job.shuffle:
+    if not job.mixed:
         return Stream(job.sources, options, kinds, limit, share=job.share)
     return Shuffled(job.sources, options, kinds, job.seed)
 
@@ -223,9 +228,10 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         if what:
             raise BigclfError(f"{source.path}: {what} (the checkpoint's input {path}); start anew")
     share = tuple(found["share"]) if found["share"] else None
-    mine = {"--passes": (job.passes, found["passes"]), "--limit": (job.reading.get("limit"), found["limit"])}
+    mine: dict[str, tuple[Any, Any]] = {"--passes": (job.passes, found["passes"])}
+    mine |= {"--limit": (job.reading.get("limit"), found["limit"])}
     mine |= {"--shard": (job.share, share), "--on-error": (job.reading.get("on_error"), found["on_error"])}
-    mine |= {"--shuffle": (job.shuffle or None, found["shuffle"])}
+    mine |= {"--shuffle": (job.mixed or None, found["shuffle"])}
     for name, (asked, was) in mine.items():
         if asked is not None and asked != was:
             raise BigclfError(f"{job.resume}: the run had {name} {was}, not {asked}")
@@ -238,8 +244,7 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         stream = Shuffled(job.sources, options, kinds, found["seed"], found["pass"], **place)
     else:
         stream = Stream(job.sources, options, kinds, found["limit"], share=share, **place)
-    stream.skips.rows = cursor.skipped
-    fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols), old.state)
+    fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols, gone=found["gone"]), old.state)
     run = Run(fit, stream, found["passes"])
     run.restore(found)
     report.note(f"going on at row {found['row']} of pass {found['pass']}")

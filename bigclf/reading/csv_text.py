@@ -23,10 +23,13 @@ import pyarrow as pa
 from bigclf.errors import DataError
 from bigclf.reading.csv_exact import BAD_TEXT, exact
 from bigclf.reading.csv_head import determine
-from bigclf.reading.csv_piece import Dialect, Piece
+from bigclf.reading.csv_part import Part, Texts, texts
+from bigclf.reading.csv_piece import Dialect
 from bigclf.reading.options import ReadOptions
-from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Skips, Words
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Skips, Words
 from bigclf.reading.source import Source
+from bigclf.reading.span import SHARE_ROWS, Share, Span, first_row, spans
+from bigclf.reading.stored import Meter
 from bigclf.reading.table import (
     NUMBER,
     TRUTH,
@@ -41,9 +44,9 @@ from bigclf.reading.table import (
     whole,
     words,
 )
-from bigclf.reading.text import codec, text_blocks
+from bigclf.reading.text import codec
 
-RECORD_LIMIT = 1 << 30  # bytes; pyarrow counts them in 32 bits
+_START = 1 << 16  # bytes in which the first record of a file is looked for
 
 
 class CsvReader:
@@ -53,10 +56,15 @@ class CsvReader:
         While it is given, `Raw.head` is False throughout.
     notices: what the user should be told once, with a count.
     grow: called with the bytes wanted before the buffer grows for a long record; may raise.
+    begin, share: read from there on, or that share only; with `kinds`.
+    until: rows from this number on are not read.
     rows: records read so far, those at fault included.
 
     Iteration raises DataError for a fault (under --on-error skip only where rows cannot be dropped one by one), and
     gives nothing when there are no rows. The constructor raises UsageError for options that cannot be meant.
+
+    A share cannot see whether it begins within quotes: it takes the newline for the end of a record. The share before
+    it then ends within quotes, which is a fault that ends its run; so such shares never pass as a whole.
     """
 
     def __init__(
@@ -68,13 +76,17 @@ class CsvReader:
         notices: Counter[str] | None = None,
         *,
         grow: Callable[[int], None] | None = None,
+        begin: Cursor | None = None,
+        share: Share | None = None,
+        until: int | None = None,
     ) -> None:
         self.sources = sources
         self.options = options
         self.skips = skips
         self.kinds = kinds
         self.notices: Counter[str] = Counter() if notices is None else notices
-        self.rows = 0
+        self.rows = first_row(begin, share)
+        self._begin, self._share, self._until = begin, share, until
         self._grow = grow
         self._dialects = [Dialect.of(options, source.format) for source in sources]
         codec(options)
@@ -85,11 +97,15 @@ class CsvReader:
         self._truths: set[str] = set()  # columns of numbers that are written as true and false so far
 
     def __iter__(self) -> Iterator[Raw]:
-        head: list[Piece] = []
-        for at, piece in self._pieces():
-            body: Piece | None = replace(piece, row=self.rows)
+        head: list[Part] = []
+        for at, part in self._parts():
+            body: Part | None = replace(part, row=self.rows)
+            if self._until is not None:
+                if self.rows + len(part.starts) >= self._until:
+                    self._broken = None
+                body = cast("Part", body).split(self._until - self.rows)[0]
             if self.kinds is None:
-                within, body = self._head_part(cast("Piece", body), at)
+                within, body = self._head_part(cast("Part", body), at)
                 if within is not None:
                     head.append(within)
                     self.rows += len(within.starts)
@@ -97,64 +113,73 @@ class CsvReader:
                     continue
                 yield from self._raws(self._determined(head), True)
                 head = []  # its text is not needed any more
-            yield from self._raws([cast("Piece", body)], False)
+            yield from self._raws([cast("Part", body)], False)
         if self.kinds is None and self.rows:
             yield from self._raws(self._determined(head), True)
         if self._broken is not None:
             raise self._broken
 
-    def _determined(self, head: list[Piece]) -> list[Piece]:
+    def _determined(self, head: list[Part]) -> list[Part]:
         """The head, after it has fixed the kinds; its rows are about to be counted once more."""
         self.kinds = determine(head, self.skips.stop)
         self.rows = 0
         return head
 
-    def _head_part(self, piece: Piece, at: int) -> tuple[Piece | None, Piece | None]:
+    def _head_part(self, piece: Part, at: int) -> tuple[Part | None, Part | None]:
         """What of a piece that begins at byte `at` belongs to the head, and the rest. The first row always does."""
         full = at + len(piece.data) > HEAD_BYTES
         if self.rows >= HEAD_ROWS or (full and self.rows):
             return None, piece
         return piece.split(1 if full else HEAD_ROWS - self.rows)
 
-    def _pieces(self) -> Iterator[tuple[int, Piece]]:
-        """Byte at which it begins and text, piece after piece, without the headers."""
-        for source, dialect in zip(self.sources, self._dialects, strict=True):
+    def _parts(self) -> Iterator[tuple[int, Part]]:
+        """Byte of the whole input at which it begins and text, part after part, without the headers."""
+        for span in spans(self.sources, codec(self.options), self._begin, self._share):
+            yield from self._file(span)
+            if self._broken is not None or self.rows == self._until:
+                return
+
+    def _file(self, span: Span) -> Iterator[tuple[int, Part]]:
+        source, end = self.sources[span.source], 0
+        layout = None
+        if not span.whole:
+            layout, least = self._start(span.source)
+            span = span._replace(least=least)
             if self._broken is not None:
                 return
-            yield from self._file(source, dialect)
-
-    def _file(self, source: Source, dialect: Dialect) -> Iterator[tuple[int, Piece]]:
-        stop = max(0, HEAD_BYTES - self._bytes) if self._training else 0
-        layout, line, end = None, 1, 0
-        limit = self._limit(source)
-        for block in text_blocks(source, self.options, lambda: self.rows, stop, dialect.quote_byte, limit):
-            whole_piece = Piece(block.buffer[block.start : block.end].tobytes(), source.path, dialect, line)
-            at = block.offset
-            end = at + len(whole_piece.data)
-            line += whole_piece.lines
-            piece, self._broken = whole_piece.sound()
-            if piece is not None and layout is None and len(piece.starts):
-                header, rest = piece.split(1)
-                layout = self._layout(header, source)
-                if self.options.header:
-                    piece = rest
-                    at += len(header.data)
-            if piece is not None and layout is not None:
-                yield self._bytes + at, replace(piece, layout=layout)
-            if self._broken is not None:
+        for sound, broken in self._texts(source, span, self.options):
+            part, self._broken = sound, broken
+            if part is not None:
+                end = part.offset + len(part.data)
+                if layout is None and len(part.starts):
+                    header, rest = part.split(1)
+                    layout = self._layout(header, source)
+                    part = rest if self.options.header else part
+            if part is not None and layout is not None:
+                yield self._bytes + part.offset, replace(part, layout=layout)
+            if self._broken is not None or self.rows == self._until:
                 return
         self._bytes += end
 
-    def _limit(self, source: Source) -> Callable[[int], None]:
-        def grow(wanted: int) -> None:
-            if wanted > RECORD_LIMIT:
-                raise DataError(source.path, f"a record after row {self.rows} is longer than 512 MiB; is a quote open?")
-            if self._grow is not None:
-                self._grow(wanted)
+    def _start(self, number: int) -> tuple[Layout | None, int]:
+        """Layout by the first record of a file, and the byte behind that if it is a header."""
+        options = replace(self.options, block_size=min(self.options.block_size, _START))
+        source = self.sources[number]._replace(meter=Meter(None))
+        for part, broken in self._texts(source, Span(number), options):
+            if part is not None and len(part.starts):
+                header, _ = part.split(1)
+                return self._layout(header, source), len(header.data) + header.offset if self.options.header else 0
+            self._broken = broken
+        return None, 0
 
-        return grow
+    def _texts(self, source: Source, span: Span, options: ReadOptions) -> Texts:
+        stop = max(0, HEAD_BYTES - self._bytes) if self._training else 0
+        return texts(source, span, self._dialects[span.source], options, self._count, stop, self._grow)
 
-    def _layout(self, record: Piece, source: Source) -> Layout:
+    def _count(self) -> int:
+        return self.rows % SHARE_ROWS
+
+    def _layout(self, record: Part, source: Source) -> Layout:
         """Where the columns stand in a file that begins with this record."""
         try:
             names = record.dialect.fields(record.data.decode().strip("\r\n"))
@@ -173,7 +198,7 @@ class CsvReader:
             names, self._first.kinds(["number"] * len(self._first.features)), self.options, source.path, self.notices
         )
 
-    def _doubt(self, names: list[str], record: Piece, source: Source) -> None:
+    def _doubt(self, names: list[str], record: Part, source: Source) -> None:
         if self.options.delimiter is None and len(names) == 1:
             for other, option in ((";", "--delimiter ';'"), ("\t", "--format tsv"), (",", "--format csv")):
                 if other in names[0] and other != record.dialect.delimiter:
@@ -182,8 +207,9 @@ class CsvReader:
         if all(NUMBER.fullmatch(name) for name in names) and len(names) > 1:
             self.notices["all names in the header are numbers; is --no-header meant?"] += 1
 
-    def _raws(self, pieces: list[Piece], head: bool) -> Iterator[Raw]:
+    def _raws(self, pieces: list[Part], head: bool) -> Iterator[Raw]:
         for piece in pieces:
+            at = piece.cursor(self.skips.read)
             kinds = dict(cast("Kinds", self.kinds).columns)
             fast = self._fast(piece, kinds)
             if fast is not None:
@@ -199,9 +225,9 @@ class CsvReader:
                 for fault in result.faults:
                     self.skips.fault(fault)
             if len(row):
-                yield Raw(row, data, label, partial(_where, piece, row), head)
+                yield Raw(row, data, label, partial(_where, piece, row), head, at)
 
-    def _fast(self, piece: Piece, kinds: dict[str, str]) -> tuple[dict[str, Column], Words | None, int] | None:
+    def _fast(self, piece: Part, kinds: dict[str, str]) -> tuple[dict[str, Column], Words | None, int] | None:
         """Columns, label and number of rows by pyarrow's conversion; None where a closer look is due."""
         if b"\0" in piece.data:
             return None
@@ -249,5 +275,5 @@ def _regular(values: Any, missing: int) -> bool:
     return int(np.isnan(values).sum()) == missing and not np.isinf(values).any()
 
 
-def _where(piece: Piece, row: Any, i: int) -> str:
+def _where(piece: Part, row: Any, i: int) -> str:
     return piece.place(int(row[i]) - piece.row)

@@ -37,7 +37,7 @@ CELLS = 1 << 18  # of a dense block: what a core's cache holds
 class Encoder:
     """Encodes a stream of raw rows by a schema, which grows with it unless `frozen` (predict, evaluate)."""
 
-    def __init__(self, schema: Schema, skips: Skips, frozen: bool = False, capacity: int = 0) -> None:
+    def __init__(self, schema: Schema, skips: Skips, frozen: bool = False, capacity: int = 0, gone: int = 0) -> None:
         self.schema = schema
         self.skips = skips
         self.frozen = frozen
@@ -50,6 +50,7 @@ class Encoder:
         self.expander = Expander(schema.features, schema.used, schema.bias)
         self._met = False
         self._dropped = 0  # columns of a table that a model of LIBSVM rows does not have
+        self._gone_before, self._gone = gone, np.empty(0, np.int64)  # dropped: before the last raw rows, in them
         self.missing = 0
         self.left_out: int = 0  # entries in columns that the model does not have
         self._stretch()
@@ -93,6 +94,10 @@ class Encoder:
                 start += rows
         if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve
             self.used = max(self.used, int(sparse.column.max(initial=0)) + 1)
+
+    def gone(self, row: int) -> int:
+        """How many rows with missing values before this one were dropped."""
+        return self._gone_before + int((self._gone < row).sum())
 
     def _meet(self, raw: Raw) -> None:
         """Let a model of one kind of input read the other, where columns can be told by their numbers."""
@@ -234,6 +239,8 @@ class Encoder:
             else:
                 self.skips.drop(fault)
             bad.append(i)
+        self._gone_before += len(self._gone)
+        self._gone = raw.row[bad]
         if not bad:
             return raw
         keep = np.delete(np.arange(len(raw.row)), bad)

@@ -83,10 +83,11 @@ def hash_table(features: tuple[Feature, ...], table: Table, bits: int) -> tuple[
             value[:, j] = np.nan_to_num(data, nan=0.0)
             missing += np.isnan(data)
     order = np.argsort(column, axis=1, kind="stable")
-    column, value = np.take_along_axis(column, order, axis=1).ravel(), np.take_along_axis(value, order, axis=1).ravel()
+    columns: NDArray[np.int32] = np.take_along_axis(column, order, axis=1).ravel()
+    values: NDArray[np.float64] = np.take_along_axis(value, order, axis=1).ravel()
     indptr = np.arange(0, n * len(features) + 1, len(features), dtype=np.int64)
-    stay = merge_columns(indptr, column, value)
-    return Sparse(indptr, column[:stay], value[:stay]), missing
+    stay = merge_columns(indptr, columns, values)
+    return Sparse(indptr, columns[:stay], values[:stay]), missing
 
 
 def _length(table: Table) -> int:

@@ -12,92 +12,49 @@ from numpy.typing import NDArray
 from bigclf.errors import DataError
 from bigclf.reading import libsvm_kernel as kernel
 from bigclf.reading import raw
-from bigclf.reading.libsvm_strict import LineFault, class_name, parse_line
+from bigclf.reading.libsvm_labels import Labels, longer
+from bigclf.reading.libsvm_strict import LineFault, parse_line
 from bigclf.reading.libsvm_tokens import CHUNK
 from bigclf.reading.lines import ByteBlock
 from bigclf.reading.options import ReadOptions
-from bigclf.reading.raw import Raw, Skips, Sparse, Words
+from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words
 from bigclf.reading.source import Source
-from bigclf.reading.text import text_blocks
+from bigclf.reading.span import SHARE_ROWS, WHOLE, Share, Span, first_row, spans
+from bigclf.reading.text import codec, text_blocks
 
 QID = "qid tokens were ignored"
-_WORD = (1 << 64) - 1
 LONGEST = 1 << 30  # bytes of a line
 _FOR_EVER = -1  # number of no row
 
 
 def read(
-    sources: Sequence[Source], options: ReadOptions, skips: Skips, notices: Counter[str] | None = None
+    sources: Sequence[Source],
+    options: ReadOptions,
+    skips: Skips,
+    notices: Counter[str] | None = None,
+    begin: Cursor | None = None,
+    share: Share | None = None,
+    until: int | None = None,
 ) -> Iterator[Raw]:
-    """The rows of all sources, numbered through. `notices[QID]` counts the qid tokens passed over."""
-    parser = Parser(options, skips, Counter() if notices is None else notices)
+    """The rows of all sources, numbered through. `notices[QID]` counts the qid tokens passed over.
+
+    begin, share: read from there on, or that share only; no row then belongs to the head.
+    until: rows from this number on are not read.
+    """
+    head = begin is None and share is None
+    parser = Parser(options, skips, Counter() if notices is None else notices, first_row(begin, share), head, until)
     before = 0  # bytes of the sources that are done
-    for source in sources:
-        parser.begin(source.path)
+    for span in spans(sources, codec(options), begin, share):
+        source = sources[span.source]
+        parser.begin(source.path, span)
         size = 0
-        stop = max(raw.HEAD_BYTES - before, 0)
-        for block in text_blocks(source, options, parser.count, stop, grow=parser.no_longer_than):
+        stop = max(raw.HEAD_BYTES - before, 0) if head else 0
+        for block in text_blocks(source, options, parser.count, stop, grow=parser.no_longer_than, span=span):
             size = block.offset + block.end - block.start
             yield from parser.rows(block, before + size)
+            if parser.row == until:
+                return
         before += size
-
-
-class Labels:
-    """Labels as written -> class codes: a hash table in arrays that the kernel reads and this class fills."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []  # canonical class names
-        self._code: dict[str, int] = {}
-        self._used = self._end = 0
-        self.arena = np.empty(1024, np.uint8)  # texts longer than the eight bytes that a key holds
-        self._make(64)
-
-    def _make(self, size: int) -> None:
-        self.slots = np.full((size, 4), -1, np.int64)  # code (-1: free), key, start in the arena, length
-
-    def add(self, text: bytes, key: int) -> None:
-        """Note a label that the kernel did not know, under the key it gave. Raises LineFault if it is no class."""
-        name = class_name(text)
-        code = self._code.setdefault(name, len(self.names))
-        if code == len(self.names):
-            self.names.append(name)
-        if 2 * self._used >= len(self.slots):
-            old = self.slots
-            self._make(4 * len(old))
-            for slot in old[old[:, 0] >= 0]:
-                self._put(slot)
-        start = self._end
-        if len(text) > 8:
-            self._end += len(text)
-            if self._end > self.arena.size:
-                self.arena = _longer(self.arena, start, 2 * self._end)
-            self.arena[start : self._end] = np.frombuffer(text, np.uint8)
-        self._put(np.array([code, key, start, len(text)], np.int64))
-        self._used += 1
-
-    def _put(self, slot: NDArray[np.int64]) -> None:
-        at = _mix(int(slot[1]) & _WORD) & (len(self.slots) - 1)
-        while self.slots[at, 0] >= 0:
-            at = (at + 1) & (len(self.slots) - 1)
-        self.slots[at] = slot
-
-
-def _mix(x: int) -> int:
-    """`libsvm_tokens.mix` on Python's integers.
-
-    >>> from bigclf.reading.libsvm_tokens import mix
-    >>> _mix(1) == int(mix.py_func(np.array([1], np.uint64))[0])
-    True
-    """
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _WORD
-    return x ^ (x >> 31)
-
-
-def _longer(a: NDArray[Any], used: int, size: int) -> NDArray[Any]:
-    larger = np.empty((size, *a.shape[1:]), a.dtype)
-    larger[:used] = a[:used]
-    return larger
 
 
 def _trimmed(a: NDArray[Any], used: int) -> NDArray[Any]:
@@ -133,12 +90,21 @@ class _Output(NamedTuple):
 class Parser:
     """Text of one or more files to rows. Scratch arrays are used again; those that are given away are not."""
 
-    def __init__(self, options: ReadOptions, skips: Skips, notices: Counter[str]) -> None:
+    def __init__(
+        self,
+        options: ReadOptions,
+        skips: Skips,
+        notices: Counter[str],
+        first: int = 0,
+        head: bool = True,
+        until: int | None = None,
+    ) -> None:
         self.options, self.skips, self.notices = options, skips, notices
+        self.head, self.until = head, until
         self.labels = Labels()
-        self.path = ""
         self.good = 0  # rows given out
         self.state = np.zeros(kernel.STATE, np.int64)
+        self.state[kernel.ROW] = first
         self.state[kernel.LIMIT] = options.max_column - 1
         self.state[kernel.BITS] = options.hash_bits
         self.state[kernel.NEED] = options.need_label
@@ -146,15 +112,16 @@ class Parser:
         self.answers = np.empty(kernel.ASKS, np.float64)
         self.per_byte = (1 / 64, 1 / 8)  # rows and entries, as of late
         self._scratch(2 * CHUNK)
+        self.begin("", WHOLE)
 
     def _scratch(self, size: int) -> None:
         self.places = np.empty(size, np.int32)
         self.keys = np.empty(size // 2 + 1, np.uint64)  # each entry has a mark before and behind its colon
 
-    def begin(self, path: str) -> None:
-        """Go on with the first line of another file."""
-        self.path = path
-        self.state[kernel.LINE] = 1
+    def begin(self, path: str, span: Span) -> None:
+        """Go on with the first line of a part of another file."""
+        self.path, self.source, self.lines_before = path, span.source, span.lines_before(path)
+        self.state[kernel.LINE] = span.line
 
     @property
     def row(self) -> int:
@@ -165,13 +132,18 @@ class Parser:
         """The rows of a block that ends at byte `end` of all the text."""
         state = self.state
         state[kernel.AT], state[kernel.STOP_AT] = block.start, block.end
-        while state[kernel.AT] < block.end:
+        while state[kernel.AT] < block.end and self.row != self.until:
             last = _FOR_EVER
-            if self.row < raw.HEAD_ROWS and end <= raw.HEAD_BYTES:
+            if self.head and self.row < raw.HEAD_ROWS and end <= raw.HEAD_BYTES:
                 last = raw.HEAD_ROWS
-            elif not self.good:  # the first row is in the head, however long
+            elif self.head and not self.good:  # the first row is in the head, however long
                 last = self.row + 1
+            head = last != _FOR_EVER
+            if self.until is not None:
+                last = min(last, self.until) if head else self.until
             state[kernel.LAST] = last
+            start = block.offset + int(state[kernel.AT]) - block.start
+            at = Cursor(self.source, start, int(state[kernel.LINE]), self.row, self.skips.read)
             size = int(block.end - state[kernel.AT])
             rows, entries = self.per_byte
             state[kernel.ROWS] = state[kernel.ENTRIES] = 0
@@ -187,23 +159,26 @@ class Parser:
             self.per_byte = (1.02 * n / max(done, 1), 1.02 * z / max(done, 1))
             if n:
                 self.good += n
-                yield self._raw(out, n, z, last != _FOR_EVER)
+                yield self._raw(out, n, z, head, at)
 
-    def _raw(self, out: _Output, n: int, z: int, head: bool) -> Raw:
-        line, path = _trimmed(out.line, n), self.path
+    def _raw(self, out: _Output, n: int, z: int, head: bool, at: Cursor) -> Raw:
+        line, path, before = _trimmed(out.line, n), self.path, self.lines_before
         data = Sparse(_trimmed(out.indptr, n + 1), _trimmed(out.column, z), _trimmed(out.value, z))
         label = Words(_trimmed(out.code, n), self.labels.names)
-        return Raw(_trimmed(out.row, n), data, label, lambda i: f"{path}:{line[i]}", head)
+        return Raw(_trimmed(out.row, n), data, label, lambda i: f"{path}:{before() + line[i]}", head, at)
 
     def count(self) -> int:
-        """Rows read so far, skipped ones included."""
-        return self.row
+        """Rows read so far, skipped ones included; before the cursor, too."""
+        return self.row % SHARE_ROWS
+
+    def place(self) -> str:
+        """Of the line at hand."""
+        return f"{self.path}:{self.lines_before() + int(self.state[kernel.LINE])}"
 
     def no_longer_than(self, size: int) -> None:
         """Refuse a line that needs a larger buffer than the kernel can number the places of (int32)."""
         if size > LONGEST:
-            line = int(self.state[kernel.LINE])
-            raise DataError(f"{self.path}:{line}", f"the line is longer than {LONGEST >> 20} MiB; is this LIBSVM text?")
+            raise DataError(self.place(), f"the line is longer than {LONGEST >> 20} MiB; is this LIBSVM text?")
 
     def _run(self, buffer: NDArray[np.uint8], out: _Output) -> _Output:
         """Call the kernel until the block, or its part in the head, is done; the output may have grown."""
@@ -238,13 +213,13 @@ class Parser:
         used = (n, n, n + 1, n, z, z)
         sizes = (rows, rows, rows + 1, rows, entries, entries)
         arrays: tuple[NDArray[Any], ...] = out
-        return _Output(*(_longer(a, u, s) for a, u, s in zip(arrays, used, sizes, strict=True)))
+        return _Output(*(longer(a, u, s) for a, u, s in zip(arrays, used, sizes, strict=True)))
 
     def _answer(self, buffer: NDArray[np.uint8]) -> None:
         """Numbers of more than 19 digits, so near to a rounding border that the kernel leaves them to Python."""
         asked, done = int(self.state[kernel.ASKED]), int(self.state[kernel.ANSWERED])
         if done + asked > self.answers.size:
-            self.answers = _longer(self.answers, done, 2 * (done + asked))
+            self.answers = longer(self.answers, done, 2 * (done + asked))
         self.answers[done : done + asked] = [float(buffer[a:b].tobytes()) for a, b in self.ask[:asked]]
         self.state[kernel.ANSWERED] = done + asked
 
@@ -256,7 +231,7 @@ class Parser:
             step *= 4
         line = buffer[start : start + length].tobytes()
         column, what = explain(line, self.options)
-        self.skips.fault(DataError(f"{self.path}:{self.state[kernel.LINE]}:{column}", what))
+        self.skips.fault(DataError(f"{self.place()}:{column}", what))
         self.state[kernel.AT] += length + 1
         self.state[kernel.LINE] += 1
         self.state[kernel.ROW] += 1

@@ -68,30 +68,32 @@ def blocks(
     quote: int | None = None,
     stop: int = 0,
     grow: Callable[[int], None] | None = None,
+    offset: int = 0,
 ) -> Iterator[ByteBlock]:
     """Blocks of about `size` bytes of whole records.
 
     quote: byte that quotes fields, so that newlines inside do not count.
     stop: a block border is put behind the last record that ends within the first `stop` bytes.
     grow: called with the size wanted before the buffer grows for a long record; may raise.
+    offset: of the stream's first byte in the text; a byte order mark is passed over only where that begins.
     """
     buffer = np.empty(size + 2 * PAD, np.uint8)
     buffer[:PAD] = 10
     start = end = PAD  # bytes read and not yet given out
-    offset, seen, open_ended = 0, 0, True
+    start_of_text, open_ended = offset == 0, True
     while open_ended or end > start:
         while open_ended and end < len(buffer) - PAD:
             n = stream.readinto(buffer.data[end : len(buffer) - PAD])
             if not n:
                 open_ended = False
                 break
-            if seen == 0 and n < 3:  # a pipe may give a byte order mark in pieces
+            if start_of_text and n < 3:  # a pipe may give a byte order mark in pieces
                 while n < 3 and (more := stream.readinto(buffer.data[end + n : len(buffer) - PAD])):
                     n += more
-            if seen == 0 and bytes(buffer[end : end + 3]) == _BOM:
+            if start_of_text and bytes(buffer[end : end + 3]) == _BOM:
                 start += 3
                 offset += 3
-            seen += n
+            start_of_text = False
             end += n
         if end == start:
             return

@@ -7,6 +7,7 @@ file; the dataset scanner, which would also take many files, reads ahead without
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,13 +22,15 @@ from numpy.typing import NDArray
 from bigclf.errors import DataError
 from bigclf.reading.labels import number_name
 from bigclf.reading.options import ReadOptions
-from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Skips, Words
+from bigclf.reading.parquet_groups import Groups, picked, readable, row_bytes
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Skips, Words
 from bigclf.reading.source import Source
+from bigclf.reading.span import SHARE_ROWS, Share, first_row
+from bigclf.reading.stored import check
 from bigclf.reading.table import Kinds, Layout, align, choose, codes, finite, floats, show, spell, words
 
 MOST_ROWS = 65_536  # of one batch
 READ_BUFFER = 1 << 16  # bytes for each column
-_UNREADABLE = (OSError, EOFError, pa.ArrowException)
 
 
 class ParquetReader:
@@ -36,6 +39,8 @@ class ParquetReader:
     kinds: the columns, from the model; None in training, then set by the first file's types before the first Raw is
         given out. While it is given, `Raw.head` is False throughout.
     notices: what the user should be told once, with a count.
+    begin, share: read from there on, or that share of the row groups only; with `kinds`.
+    until: rows from this number on are not read.
     rows: rows read so far, those at fault included.
 
     Places are `path: row group G, row R`, both counted from 1, R within the file. Iteration raises DataError for a
@@ -49,44 +54,71 @@ class ParquetReader:
         skips: Skips,
         kinds: Kinds | None = None,
         notices: Counter[str] | None = None,
+        *,
+        begin: Cursor | None = None,
+        share: Share | None = None,
+        until: int | None = None,
     ) -> None:
         self.sources = sources
         self.options = options
         self.skips = skips
         self.kinds = kinds
         self.notices: Counter[str] = Counter() if notices is None else notices
-        self.rows = 0
+        self.rows = first_row(begin, share)
+        self._begin = Cursor() if begin is None else begin
+        self._share, self._until = share, until
         self._head = 0 if kinds is not None else HEAD_ROWS  # rows
 
     def __iter__(self) -> Iterator[Raw]:
-        for source in self.sources:
-            try:
-                with pq.ParquetFile(source.path, pre_buffer=False, buffer_size=READ_BUFFER) as file:
-                    yield from self._file(file, source.path)
-            except UnicodeDecodeError:
-                raise DataError(source.path, f"text in the rows after row {self.rows} is not UTF-8") from None
-            except _UNREADABLE as e:
-                what = (str(e) or type(e).__name__).splitlines()[0]
-                raise DataError(source.path, f"is not a readable Parquet file: {what}") from None
+        mine = picked(self.sources, self._share, self._count)
+        for number, source in enumerate(self.sources):
+            if number >= self._begin.source and mine[number] != []:
+                with (
+                    readable(source.path, self._count),
+                    pa.OSFile(source.path) as stored,
+                    pq.ParquetFile(stored, pre_buffer=False, buffer_size=READ_BUFFER) as file,
+                ):
+                    yield from self._file(file, number, mine[number])
+                    if self.rows == self._until:
+                        return
+                    check(source.path, os.fstat(stored.fileno()), cast("int", source.size), source.mtime)
+            source.meter.finish()
 
-    def _file(self, file: Any, path: str) -> Iterator[Raw]:
-        schema = file.schema_arrow
-        layout = self._layout(schema, path)
-        size = _row_bytes(file.metadata, layout)
+    def _count(self) -> int:
+        return self.rows % SHARE_ROWS
+
+    def _file(self, file: Any, number: int, mine: list[int] | None) -> Iterator[Raw]:
+        """Rows of the row groups that are read of a file."""
+        source, metadata = self.sources[number], file.metadata
+        layout = self._layout(file.schema_arrow, source.path)
+        size = row_bytes(metadata, layout)
         if self.rows == 0 and self._head:
             self._head = min(HEAD_ROWS, max(1, HEAD_BYTES // size))
         names = [name for name, _ in layout.features]
         if layout.label is not None:
             names.append(cast("str", layout.label_name))
         rows = min(MOST_ROWS, max(1, self.options.block_size // size))
-        groups = np.cumsum([file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)])
-        at = 0
-        for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
+        groups = Groups.of(metadata)
+        if mine is None:
+            mine = list(range(groups.ends.size))
+        ends, weights = groups.ends[mine], np.cumsum(groups.weights[mine])
+        first = self._begin.offset if number == self._begin.source else 0
+        left = [g for g in mine if groups.ends[g] > first]
+        at = groups.start(left[0]) if left else 0
+        for whole in file.iter_batches(batch_size=rows, row_groups=left, columns=names, use_threads=False):
+            passed = min(max(first - at, 0), whole.num_rows)
+            at += passed
+            batch = whole.slice(passed, None if self._until is None else self._until - self.rows)
             inside = min(max(self._head - self.rows, 0), batch.num_rows)
             for part, head in ((batch.slice(0, inside), True), (batch.slice(inside), False)):
                 if part.num_rows:
-                    yield from self._raw(part, layout, partial(_place, path, groups, at), head)
+                    cursor = Cursor(number, at, 0, self.rows, self.skips.read)
+                    yield from self._raw(part, layout, partial(groups.place, source.path, at), head, cursor)
                     at += part.num_rows
+            if done := int(np.searchsorted(ends, at, side="right")):
+                source.meter.reach(int(weights[done - 1]))
+            if self.rows == self._until:
+                return
 
     def _layout(self, schema: Any, path: str) -> Layout:
         """Where the columns stand in a file; sets `kinds` by the first one."""
@@ -119,7 +151,9 @@ class ParquetReader:
                 raise DataError(path, f"column {name!r} holds {_PLURAL[found]} here and {_PLURAL[kind]} before")
         return layout
 
-    def _raw(self, batch: Any, layout: Layout, place: Callable[[int], str], head: bool) -> Iterator[Raw]:
+    def _raw(
+        self, batch: Any, layout: Layout, place: Callable[[int], str], head: bool, cursor: Cursor
+    ) -> Iterator[Raw]:
         wrong: dict[int, str] = {}
         data: dict[str, Column] = {}
         numbers = _matrix(batch, [name for name, kind in cast("Kinds", self.kinds).columns if kind == "number"])
@@ -147,7 +181,7 @@ class ParquetReader:
             row, label = row[good], None if label is None else words(label.code[good], label.names)
             data = {n: words(c.code[good], c.names) if isinstance(c, Words) else c[good] for n, c in data.items()}
         if len(row):
-            yield Raw(row, data, label, lambda i: place(int(row[i]) - start), head)
+            yield Raw(row, data, label, lambda i: place(int(row[i]) - start), head, cursor)
 
 
 _PLURAL = {"number": "numbers", "words": "words", None: "neither numbers nor words"}
@@ -225,20 +259,3 @@ def _name(value: Any) -> str | None:
     if isinstance(value, float):
         return None if math.isnan(value) else number_name(value)
     return None if value is None else spell(str(value))
-
-
-def _row_bytes(metadata: Any, layout: Layout) -> int:
-    """Bytes of a decoded row, estimated from the first row group: at least 8 for each column."""
-    names = {name for name, _ in layout.features} | {layout.label_name}
-    for g in range(metadata.num_row_groups):
-        group = metadata.row_group(g)
-        if group.num_rows:
-            columns = [c for c in map(group.column, range(group.num_columns)) if c.path_in_schema in names]
-            return max(1, sum(max(8, int(c.total_uncompressed_size) // int(group.num_rows)) for c in columns))
-    return 8 * max(1, len(names))
-
-
-def _place(path: str, groups: NDArray[np.int64], first: int, i: int) -> str:
-    """groups: (g,) rows up to the end of each row group; first: row of the file that is row 0 of the batch."""
-    row = first + i
-    return f"{path}: row group {int(np.searchsorted(groups, row, side='right')) + 1}, row {row + 1}"

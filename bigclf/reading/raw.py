@@ -33,6 +33,16 @@ Column: TypeAlias = NDArray[np.float64] | Words  # numbers: NaN where missing
 Table: TypeAlias = dict[str, Column]  # by name, in the order of the file
 
 
+class Cursor(NamedTuple):
+    """A place in the inputs from which they can be read again."""
+
+    source: int = 0  # number of the input in the call
+    offset: int = 0  # into its decompressed text in UTF-8, to a record's begin; Parquet: number of the row in the file
+    line: int = 0  # number of the line there, in a share counted from the begin of its range; Parquet: 0
+    row: int = 0  # number in the stream of the first record from there on, be it skipped or not
+    skipped: int = 0  # rows that the reader skipped before it
+
+
 class Raw(NamedTuple):
     """Some rows of the stream."""
 
@@ -41,21 +51,26 @@ class Raw(NamedTuple):
     label: Words | None  # canonical class names; None where the input has no label column
     where: Callable[[int], str]  # position in this block -> place of the row, for messages
     head: bool  # the rows belong to the head; a Raw never reaches across the head's end
+    at: Cursor = Cursor()  # reading from there gives these rows again; rows of lower number may come first
 
 
 class Skips:
-    """Rows dropped under --on-error skip: how many, and the first few faults."""
+    """Rows dropped under --on-error skip: how many, and the first few faults.
+
+    rows: all of them. read: those among them that a reader dropped; the others could be read and not encoded.
+    """
 
     def __init__(self, stop: bool, keep: int = 10) -> None:
         self.stop = stop
         self.keep = keep
-        self.rows = 0
+        self.rows = self.read = 0
         self.faults: list[DataError] = []
 
     def fault(self, fault: DataError) -> None:
-        """Note a row that is to be dropped; raises it when faults are to stop the run."""
+        """Note a row that cannot be read and is to be dropped; raises it when faults are to stop the run."""
         if self.stop:
             raise fault
+        self.read += 1
         self.drop(fault)
 
     def drop(self, fault: DataError) -> None:

@@ -94,7 +94,7 @@ class Shuffled:
 def join(raws: list[Raw], at: Cursor) -> Raw:
     """The rows of all blocks, which have the same columns, one after the other."""
     starts = np.cumsum([0] + [len(r.row) for r in raws])
-    first = raws[0].data
+    first: Any = raws[0].data
 
     def where(i: int) -> str:
         k = int(np.searchsorted(starts, i, side="right")) - 1
@@ -108,7 +108,8 @@ def join(raws: list[Raw], at: Cursor) -> Raw:
         columns = [np.concatenate([getattr(p, name) for p in parts]) for name in ("column", "value")]
         data = Sparse(np.concatenate(indptr), *columns)
     else:
-        data = {name: _column([r.data[name] for r in raws]) for name in first}  # type: ignore[index]
+        every: list[Any] = [r.data for r in raws]
+        data = {name: _column([tables[name] for tables in every]) for name in first}
     label = None if raws[0].label is None else _column([r.label for r in raws])
     return Raw(np.concatenate([r.row for r in raws]), data, label, where, False, at)
 

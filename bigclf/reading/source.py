@@ -12,12 +12,10 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from bigclf.errors import DataError, UsageError
-
-if TYPE_CHECKING:
-    from bigclf.reading.lines import ByteStream
+from bigclf.reading.stored import Meter, Stored
 
 SNIFF = 1 << 16
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -43,6 +41,7 @@ class Source(NamedTuple):
     compression: str | None  # gzip, bz2, xz, zstd
     size: int | None  # bytes as stored; None for a pipe
     mtime: int | None  # nanoseconds
+    meter: Meter  # how far it was read in this pass
 
 
 def find(paths: Sequence[str], format: str = "auto") -> list[Source]:
@@ -61,14 +60,24 @@ def find(paths: Sequence[str], format: str = "auto") -> list[Source]:
     return sources
 
 
-def open_bytes(source: Source) -> ByteStream:
-    """The decompressed bytes of an input. Close it after use; a pipe is closed with the process.
+def open_stored(source: Source) -> Stored:
+    """The bytes of an input as they are stored. Close it after use; standard input then stays open."""
+    if source.path == "-":
+        return Stored(stdin(), source.path, source.meter, keep=True)
+    return Stored(open_file(source.path), source.path, source.meter)
 
-    Plain files are read without pyarrow, which a LIBSVM run then need not import (its price in address space and
-    start-up is that of numpy and more); gzip and zstd are pyarrow's, bz2 and xz the standard library's.
-    """
-    raw = stdin() if source.path == "-" else _open(source.path)
-    return cast("ByteStream", _unpack(raw, source.compression))
+
+def changed(path: str, size: int | None, mtime: int | None) -> str | None:
+    """How a file differs from what `find` saw of it once: size and mtime_ns; None where it does not, or is no file."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return "is gone"
+    except OSError as e:
+        return f"cannot be looked at: {e.strerror}"
+    if size is not None and status.st_size != size:
+        return f"has {status.st_size} bytes, had {size}"
+    return "was written to since" if size is not None and status.st_mtime_ns != mtime else None
 
 
 _STDIN: io.BufferedReader | None = None
@@ -113,7 +122,8 @@ def name_format(name: str) -> str | None:
     return _NAMES.get(ending)
 
 
-def _open(path: str) -> BinaryIO:
+def open_file(path: str) -> BinaryIO:
+    """A file, unbuffered. Raises DataError."""
     try:
         return cast("BinaryIO", open(path, "rb", buffering=0))
     except OSError as e:
@@ -127,7 +137,7 @@ def _look(path: str, format: str) -> Source:
         start = cast("io.BufferedReader", stdin()).peek(SNIFF)
         raw: BinaryIO = io.BytesIO(start)
     else:
-        raw = _open(path)
+        raw = open_file(path)
         status = os.fstat(raw.fileno())
         if os.path.isfile(path):
             size, mtime = status.st_size, status.st_mtime_ns
@@ -142,18 +152,23 @@ def _look(path: str, format: str) -> Source:
             format = sniff(_first_bytes(raw, compression, path), path)
     if format == "parquet" and (path == "-" or compression):
         raise DataError(path, "Parquet needs a plain file, because its index is at the end")
-    return Source(path, format, compression, size, mtime)
+    return Source(path, format, compression, size, mtime, Meter(size))
 
 
 def _first_bytes(raw: BinaryIO, compression: str | None, path: str) -> bytes:
     try:
-        stream = _unpack(raw, compression)
+        stream = unpack(raw, compression)
         return stream.read(SNIFF)
     except (OSError, EOFError):  # cut short: the reader itself will say so, with the row
         return b""
 
 
-def _unpack(raw: BinaryIO, compression: str | None) -> BinaryIO:
+def unpack(raw: BinaryIO, compression: str | None) -> BinaryIO:
+    """The decompressed bytes.
+
+    Plain files are read without pyarrow, which a LIBSVM run then need not import (its price in address space and
+    start-up is that of numpy and more); gzip and zstd are pyarrow's, bz2 and xz the standard library's.
+    """
     if compression is None:
         return raw
     if compression == "bz2":

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterator
-from typing import cast
+from typing import BinaryIO, cast
 
 from bigclf.errors import BigclfError, DataError, UsageError
 from bigclf.reading.lines import ByteBlock, ByteStream, blocks
 from bigclf.reading.options import ReadOptions
-from bigclf.reading.source import Source, open_bytes
+from bigclf.reading.source import Source, open_stored, unpack
+from bigclf.reading.span import UTF8, WHOLE, Span
+from bigclf.reading.stored import Stored
+
+_PASSED = 1 << 18  # bytes passed over at once
 
 
 def codec(options: ReadOptions) -> str:
@@ -27,15 +31,27 @@ def text_blocks(
     stop: int = 0,
     quote: int | None = None,
     grow: Callable[[int], None] | None = None,
+    span: Span = WHOLE,
 ) -> Iterator[ByteBlock]:
-    """Blocks of one input as UTF-8. `rows` tells how many rows were read, for messages; the rest is as for `blocks`.
+    """Blocks of one input, or of a part of it, as UTF-8.
 
-    Raises DataError when the input cannot be read, is not in its encoding, or is packed and cut short.
+    rows: tells how many rows were read, for messages. The rest is as for `blocks`.
+
+    Raises DataError when the input cannot be read, is not in its encoding, is packed and cut short, or turns out to
+    have changed when all was read.
     """
     name = codec(options)
-    stream = open_bytes(source)
+    stored = open_stored(source)
+    stream = None
     try:
-        yield from blocks(_decoded(stream, name), options.block_size, quote, stop, grow)
+        start, end = span.settled(source.path)
+        if end is None or start < end:
+            stream = cast("ByteStream", unpack(cast("BinaryIO", stored), source.compression))
+            text = _decoded(stream, name)
+            if start > 0 or end is not None:
+                _go(text, stored, source, span, start, end)
+            yield from blocks(text, options.block_size, quote, stop, grow, start)
+        stored.finish(source.size, source.mtime)
     except UnicodeError as e:
         what = f"bytes after row {rows()} are no text in {options.encoding} ({e}); see --encoding"
         raise DataError(source.path, what) from None
@@ -52,11 +68,24 @@ def text_blocks(
         raise DataError(source.path, f"compressed data {how} after row {rows()} ({what})") from None
     finally:
         if source.path != "-":
-            stream.close()
+            if stream is not None:
+                stream.close()
+            stored.close()
+
+
+def _go(text: object, stored: Stored, source: Source, span: Span, start: int, end: int | None) -> None:
+    """Go on from byte `start` of the text; where that is no place in the file, all before it is read."""
+    if text is stored and source.size is not None:
+        stored.narrow(start, end)
+        source.meter.count(start - span.low)
+        return
+    passed = memoryview(bytearray(min(start, _PASSED)))
+    while start > 0 and (n := cast("ByteStream", text).readinto(passed[:start])):
+        start -= n
 
 
 def _decoded(stream: ByteStream, name: str) -> ByteStream:
-    if name in ("utf-8", "utf-8-sig"):
+    if name in UTF8:
         return stream
     import pyarrow as pa
 

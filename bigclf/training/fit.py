@@ -32,6 +32,7 @@ class Mark(NamedTuple):
     """What the encoder had counted when the last rows were learned."""
 
     missing: int
+    gone: int  # rows dropped because of missing values
     unseen: dict[str, int]
 
 
@@ -54,7 +55,7 @@ class Fit:
         self.matrix: NDArray[np.int64] = np.zeros((len(self.classes),) * 2, np.int64)
         self.promoted = False  # units were made from others, where that is not exact
         self.next_row = 0  # all rows before this one were learned from
-        self.mark = Mark(0, {})
+        self.mark = Mark(0, 0, {})
 
     def run(self, stream: Iterable[Raw], after: Callable[[], None], base: int = 0) -> None:
         """One pass; `base` is added to the numbers of the rows.
@@ -67,7 +68,8 @@ class Fit:
             self._learn(block)
             self.next_row = int(block.row[-1]) + 1
             if whole:
-                self.mark = Mark(self.encoder.missing, dict(self.encoder.unseen))
+                encoder = self.encoder
+                self.mark = Mark(encoder.missing, encoder.gone(self.next_row), dict(encoder.unseen))
                 after()
 
     def _encoded(self, stream: Iterable[Raw], base: int) -> Iterator[tuple[Block, tuple[str, ...]]]:

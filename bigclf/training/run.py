@@ -14,7 +14,7 @@ from bigclf.reading.ahead import ahead
 from bigclf.reading.raw import Cursor, Raw
 from bigclf.reading.shuffle import Shuffled
 from bigclf.reading.stream import Stream
-from bigclf.training.fit import Fit
+from bigclf.training.fit import Fit, Mark
 
 START = Cursor(0, 0, 1, 0, 0)
 
@@ -94,6 +94,7 @@ class Run:
             "counts": self.fit.counts.tolist(),
             "promoted": self.fit.promoted,
             "missing": self.fit.mark.missing,
+            "gone": self.fit.mark.gone,
             "unseen": self.fit.mark.unseen,
             "first": self.first,
         }
@@ -106,6 +107,8 @@ class Run:
         fit.matrix, fit.counts = np.array(found["matrix"], np.int64), np.array(found["counts"], np.int64)
         fit.next_row = self.base + int(found["row"])
         fit.encoder.missing = int(found["missing"])
+        fit.mark = Mark(int(found["missing"]), int(found["gone"]), dict(found["unseen"]))
+        self.stream.skips.rows += int(found["gone"])
         fit.encoder.unseen.update({str(k): int(n) for k, n in found["unseen"].items()})
         self._cursors.append(Cursor(*found["cursor"]))
         self.rows = int(found["row"])

@@ -1,0 +1,88 @@
+"""Pieces of CSV text that know where they stand in the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from bigclf.errors import DataError
+from bigclf.reading.csv_piece import Dialect, Piece
+from bigclf.reading.options import ReadOptions
+from bigclf.reading.raw import Cursor
+from bigclf.reading.source import Source
+from bigclf.reading.span import Span
+from bigclf.reading.text import text_blocks
+
+RECORD_LIMIT = 1 << 30  # bytes; pyarrow counts them in 32 bits
+_CUT_HELP = "with --shard no field may hold a newline"
+
+
+def _none() -> int:
+    return 0
+
+
+@dataclass(frozen=True)
+class Part(Piece):
+    """A piece of one of the inputs. Its lines are counted from the begin of the range that is read."""
+
+    source: int = 0  # number of the input
+    offset: int = 0  # of its first byte in the text
+    lines_before: Callable[[], int] = _none  # lines of the file in front of the range
+
+    def place_at(self, position: int) -> str:
+        """path:LINE of a byte."""
+        line = self.lines_before() + self.line + int(np.searchsorted(self._newlines, position))
+        return f"{self.path}:{line}"
+
+    def split(self, records: int) -> tuple[Part, Part | None]:
+        """The first records, and the rest if there is one."""
+        first, rest = super().split(records)
+        if rest is not None:
+            rest = replace(cast("Part", rest), offset=self.offset + len(first.data))
+        return cast("Part", first), rest
+
+    def sound(self) -> tuple[Part | None, DataError | None]:
+        """See `Piece.sound`."""
+        part, fault = super().sound()
+        return cast("Part | None", part), fault
+
+    def cursor(self, skipped: int) -> Cursor:
+        """Where its first record begins, which has number `row`; so many were skipped before it."""
+        return Cursor(self.source, self.offset, self.line, self.row, skipped)
+
+
+Texts: TypeAlias = Iterator[tuple[Part | None, DataError | None]]
+
+
+def texts(
+    source: Source,
+    span: Span,
+    dialect: Dialect,
+    options: ReadOptions,
+    rows: Callable[[], int],
+    stop: int,
+    grow: Callable[[int], None] | None,
+) -> Texts:
+    """The text of a span, block after block: the sound records, and what is wrong with the one behind them.
+
+    rows, stop, grow: as for `text_blocks`. Raises DataError for records too long for pyarrow.
+    """
+
+    def limit(wanted: int) -> None:
+        if wanted > RECORD_LIMIT:
+            raise DataError(source.path, f"a record after row {rows()} is longer than 512 MiB; is a quote open?")
+        if grow is not None:
+            grow(wanted)
+
+    line, before = span.line, span.lines_before(source.path)
+    for block in text_blocks(source, options, rows, stop, dialect.quote_byte, limit, span):
+        data = block.buffer[block.start : block.end].tobytes()
+        part = Part(data, source.path, dialect, line, source=span.source, offset=block.offset, lines_before=before)
+        line += part.lines
+        sound, broken = part.sound()
+        if broken is not None and span.high is not None and "quote" in broken.what:
+            broken = DataError(broken.place, f"{broken.what}; {_CUT_HELP}")
+        yield sound, broken

@@ -1,0 +1,97 @@
+"""Row groups of Parquet files: where they begin, what they weigh, and which of them are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from bigclf.errors import DataError
+from bigclf.reading.source import Source
+from bigclf.reading.span import Share
+from bigclf.reading.table import Layout
+
+_UNREADABLE = (OSError, EOFError, pa.ArrowException)
+
+
+class Groups(NamedTuple):
+    """Row groups of one file, as its metadata tell."""
+
+    ends: NDArray[np.int64]  # (g,) rows up to the end of each
+    weights: NDArray[np.int64]  # (g,) stored bytes of each
+
+    @classmethod
+    def of(cls, metadata: Any) -> Groups:
+        """All groups of a file."""
+        every = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
+        rows = np.array([group.num_rows for group in every], np.int64)
+        weights = [sum(group.column(c).total_compressed_size for c in range(group.num_columns)) for group in every]
+        return cls(np.cumsum(rows), np.array(weights, np.int64))
+
+    def start(self, g: int) -> int:
+        """Row of the file with which a group begins."""
+        return int(self.ends[g - 1]) if g else 0
+
+    def place(self, path: str, first: int, i: int) -> str:
+        """Place of row i of a batch whose first row is row `first` of the file."""
+        row = first + i
+        return f"{path}: row group {int(np.searchsorted(self.ends, row, side='right')) + 1}, row {row + 1}"
+
+
+def picked(sources: Sequence[Source], share: Share | None, rows: Callable[[], int]) -> list[list[int] | None]:
+    """Numbers of the row groups of each file that are read, None: all; the meters are set back.
+
+    A group belongs to the share in whose part of all rows it begins.
+    """
+    if share is None:
+        for source in sources:
+            source.meter.begin(source.size)
+        return [None] * len(sources)
+    files = []
+    for source in sources:
+        with readable(source.path, rows):
+            files.append(Groups.of(pq.read_metadata(source.path)))
+    every = sum(int(groups.ends[-1]) for groups in files if groups.ends.size)
+    found: list[list[int] | None] = []
+    before = 0
+    for source, groups in zip(sources, files, strict=True):
+        all_of_it = range(groups.ends.size)
+        mine = [g for g in all_of_it if (before + groups.start(g)) * share[1] // max(every, 1) == share[0] - 1]
+        source.meter.begin(int(groups.weights[mine].sum()))
+        found.append(mine)
+        before += int(groups.ends[-1]) if groups.ends.size else 0
+    return found
+
+
+@contextmanager
+def readable(path: str, rows: Callable[[], int]) -> Iterator[None]:
+    """Tell in one line what makes a file unreadable; `rows` gives how many rows were read."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise DataError(path, f"text in the rows after row {rows()} is not UTF-8") from None
+    except BrokenPipeError:  # of the output, while a fault was told
+        raise
+    except _UNREADABLE as e:
+        code = getattr(e, "errno", None)
+        if code is not None:
+            raise DataError(path, f"cannot be read after row {rows()}: {os.strerror(code)}") from None
+        what = (str(e) or type(e).__name__).splitlines()[0]
+        raise DataError(path, f"is not a readable Parquet file: {what}") from None
+
+
+def row_bytes(metadata: Any, layout: Layout) -> int:
+    """Bytes of a decoded row, estimated from the first row group: at least 8 for each column."""
+    names = {name for name, _ in layout.features} | {layout.label_name}
+    for g in range(metadata.num_row_groups):
+        group = metadata.row_group(g)
+        if group.num_rows:
+            columns = [c for c in map(group.column, range(group.num_columns)) if c.path_in_schema in names]
+            return max(1, sum(max(8, int(c.total_uncompressed_size) // int(group.num_rows)) for c in columns))
+    return 8 * max(1, len(names))
