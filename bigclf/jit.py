@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-# numba looks for SciPy when it loads its linear algebra, which no kernel of ours uses; importing SciPy would cost as much
-# again as numba itself. It is hidden for that moment only.
+# numba looks for SciPy when it loads its linear algebra, which no kernel of ours uses; importing SciPy would cost as
+# much again as numba itself. It is hidden for that moment only.
 _SCIPY = "scipy" in sys.modules
 if not _SCIPY:
     sys.modules["scipy"] = None  # type: ignore[assignment]

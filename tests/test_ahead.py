@@ -31,8 +31,7 @@ def test_order(n):
 def test_an_error_comes_after_the_blocks_before_it(fail):
     got = []
     with pytest.raises(ValueError, match=f"at {fail}"):
-        for i in ahead(numbers(10, fail), nothing):
-            got.append(i)
+        got.extend(ahead(numbers(10, fail), nothing))
     assert got == list(range(fail))
 
 
@@ -54,8 +53,7 @@ def test_waiting_is_called_and_may_end_the_run():
 
     got = []
     with pytest.raises(Enough):
-        for i in ahead(numbers(3, slow=0.4), waiting):
-            got.append(i)
+        got.extend(ahead(numbers(3, slow=0.4), waiting))
     assert got == [0]
 
 

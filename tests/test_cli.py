@@ -334,7 +334,7 @@ def test_passes(good, write):
     write("a.svm", svm(300))
     for n in (1, 3):
         good("train", "a.svm", "-q", "--algo", "pa-1", "--passes", n, "-o", f"{n}.npz")
-    assert good("info", "3.npz", "--json").json["rows"] == 900 and good("info", "3.npz", "--json").json["passes"] == 3
+    assert good("info", "3.npz", "--json").json["rows"] == 300 and good("info", "3.npz", "--json").json["passes"] == 3
     write("aaa.svm", svm(300) * 3)
     good("train", "aaa.svm", "-q", "--algo", "pa-1", "-o", "aaa.npz")
     assert good("predict", "3.npz", "a.svm", "--scores").out == good("predict", "aaa.npz", "a.svm", "--scores").out

@@ -169,7 +169,7 @@ def test_a_frozen_encoder_leaves_out_what_the_model_has_not():
 
 def test_a_value_beyond_float32_is_a_fault_with_its_place():
     for raw in (table("ab", x=[1.0, 1e39]), sparse([{1: 1.0}, {1: 1e39}], "ab")):
-        with pytest.raises(DataError, match=r":[23]: column '(x|1)': a value does not fit float32; use --dtype"):
+        with pytest.raises(DataError, match=r":[23]: column '(x|1)': the value is beyond 3.4e.38; train with --dtype"):
             encode(raw)
         (block,), _ = encode(raw, dtype="float64")
         assert block.X[1, 2] == 1e39

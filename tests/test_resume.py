@@ -206,6 +206,14 @@ def test_a_model_is_no_checkpoint(inputs, tmp_path, capsys):
     assert main(["train", "-", "--resume", str(tmp_path / "m.npz")]) == 2
 
 
+def wait_for(path, process):
+    """Until the file is there, which the process should make within a minute."""
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.05)
+
+
 def started(*words, stdin=None):
     return subprocess.Popen(
         [sys.executable, "-m", "bigclf", "train", *map(str, words)], stdin=stdin, stderr=subprocess.PIPE, text=True
@@ -225,8 +233,7 @@ def test_signals_of_a_process(number, code, inputs, tmp_path):
         "--log-file",
         tmp_path / "log",
     )
-    while not (tmp_path / "log").exists():
-        time.sleep(0.05)
+    wait_for(tmp_path / "log", p)
     time.sleep(0.5)
     p.send_signal(number)
     _, err = p.communicate(timeout=30)
@@ -252,8 +259,7 @@ def test_a_signal_reaches_a_run_that_waits_for_a_pipe(tmp_path, inputs):
     text = (inputs / "a.svm").read_text() * 40
     p.stdin.write(text)
     p.stdin.flush()  # and then nothing more comes
-    while not (tmp_path / "log").exists():
-        time.sleep(0.05)
+    wait_for(tmp_path / "log", p)
     time.sleep(1)
     p.send_signal(signal.SIGINT)
     assert p.wait(timeout=20) == 130

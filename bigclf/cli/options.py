@@ -109,9 +109,7 @@ RUNNING: dict[str, Any] = {
     ],
     "resume": Annotated[
         Path | None,
-        typer.Option(
-            "--resume", metavar="FILE", help="end the run of this checkpoint, as if never interrupted", **_RUN
-        ),
+        typer.Option("--resume", metavar="FILE", help="end the run of this checkpoint as if unbroken", **_RUN),
     ],
     "shard": Annotated[
         str | None,

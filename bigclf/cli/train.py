@@ -13,6 +13,7 @@ from bigclf.algorithms import registry
 from bigclf.cli.options import (
     ENCODING,
     READING,
+    RUNNING,
     Data,
     Given,
     Json,
@@ -79,6 +80,7 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
         from bigclf.cli.training import Job, execute
         from bigclf.reading.source import find
 
+        once_only(data, running)
         running["share"] = part(running.pop("shard", None))
         job = Job(
             find(data, reading.get("format", "auto")),
@@ -93,6 +95,15 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
         execute(job, Report(quiet))
 
     return train
+
+
+def once_only(data: Sequence[str], running: Given) -> None:
+    """Refuse what would read standard input more than once; UsageError."""
+    again: list[str] = [name for name in ("resume", "shard") if name in running]
+    again += ["passes"] if running.get("passes", 1) > 1 else []
+    again += ["shuffle"] if running.get("shuffle") == "block" else []
+    if again and "-" in data:
+        raise UsageError(f"--{again[0]}: standard input can be read once only; write it to a file first")
 
 
 def _value(argv: Sequence[str], option: str) -> str | None:

@@ -73,16 +73,6 @@ def execute(job: Job, report: Report) -> None:
         raise UsageError("--resume ends an interrupted run, --continue begins a new one: give one of them")
     if job.algo is not None:
         registry.get(job.algo)
-    once = "can be read once only; write it to a file first"
-    if any(s.path == "-" for s in job.sources):
-        for name, given in (
-            ("--passes", (job.passes or 1) > 1),
-            ("--resume", job.resume),
-            ("--shard", job.share),
-            ("--shuffle", job.mixed),
-        ):
-            if given:
-                raise UsageError(f"{name}: standard input {once}")
     if job.mixed and (job.share or job.reading.get("limit")):
         raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
     begin = _resumed if job.resume else _continued if job.go_on else _fresh
@@ -228,11 +218,14 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         if what:
             raise BigclfError(f"{source.path}: {what} (the checkpoint's input {path}); start anew")
     share = tuple(found["share"]) if found["share"] else None
-    mine: dict[str, tuple[Any, Any]] = {"--passes": (job.passes, found["passes"])}
-    mine |= {"--limit": (job.reading.get("limit"), found["limit"])}
-    mine |= {"--shard": (job.share, share), "--on-error": (job.reading.get("on_error"), found["on_error"])}
-    mine |= {"--shuffle": (job.mixed or None, found["shuffle"])}
-    for name, (asked, was) in mine.items():
+    asked_for: list[tuple[str, Any, Any]] = [
+        ("--passes", job.passes, found["passes"]),
+        ("--limit", job.reading.get("limit"), found["limit"]),
+        ("--shard", job.share, share),
+        ("--on-error", job.reading.get("on_error"), found["on_error"]),
+        ("--shuffle", job.mixed or None, found["shuffle"]),
+    ]
+    for name, asked, was in asked_for:
         if asked is not None and asked != was:
             raise BigclfError(f"{job.resume}: the run had {name} {was}, not {asked}")
     options = read_options(job.reading | {"on_error": found["on_error"]}, old.reading, max_column=max_column())
@@ -248,7 +241,7 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
     run = Run(fit, stream, found["passes"])
     run.restore(found)
     report.note(f"going on at row {found['row']} of pass {found['pass']}")
-    facts = {k: found[k] for k in _facts(job, 1)}
+    facts: dict[str, Any] = {k: found[k] for k in _facts(job, 1)}
     return run, iter(stream), facts | ({"output": str(job.output)} if job.output else {})
 
 

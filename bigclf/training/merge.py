@@ -45,6 +45,8 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
         merged = learner.merge(merged, part)
     if learner.refit is not None:
         merged = learner.refit(merged, code, code)
+    if learner.finish is not None:
+        merged = learner.finish(merged)
     counts: Counter[str] = Counter()
     for _, m in models:
         counts.update(m.counts)
@@ -63,7 +65,7 @@ def _belong(name: str, first: Model, path: str, model: Model) -> None:
     """Refuse a model of another algorithm or of rows that were encoded otherwise."""
     if (model.algorithm, model.params) != (first.algorithm, first.params):
         raise BigclfError(
-            f"{path}: holds {model.algorithm} {model.params or ''}, {name} holds {first.algorithm} {first.params or ''}; "
+            f"{path}: holds {model.algorithm} {model.params or ''} and {name} {first.algorithm} {first.params or ''}; "
             "merge models of one algorithm with the same options"
         )
     for field in ALIKE:
