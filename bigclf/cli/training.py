@@ -253,7 +253,8 @@ def _earlier(job: Job, path: Path) -> Model:
     have: dict[str, Any] = {p.name.replace("-", "_"): old.params.get(p.name, p.default) for p in old.spec.params}
     have |= {k: getattr(old.schema, k) for k in ("scale", "missing", "hash_bits", "dtype", "bias")}
     have |= {k: list(old.reading.get(k, ())) for k in ("ignore", "categorical")}
-    asked = {**job.params, **job.encoding, **{k: job.reading[k] for k in ("ignore", "categorical") if k in job.reading}}
+    asked: Given = job.params | job.encoding
+    asked |= {k: job.reading[k] for k in ("ignore", "categorical") if k in job.reading}
     if "positive" in asked:
         asked["positive"] = canonical(asked["positive"])
         classes = sorted(old.schema.classes, key=sort_key)
