@@ -1,11 +1,19 @@
-"""The start of the process: what must be set before any heavy import, and what is undone once the work has begun."""
+"""The start of the process: what must be set and checked before any heavy import, and what is undone once work began.
+
+Plain Python. Under a limit on the address space (`ulimit -v`) heavy imports do not fail in an orderly way: LLVM and
+OpenBLAS abort, and numba was seen spinning in malloc for minutes. So the limit is compared with floors before the first
+of them, and again before a kernel is compiled, which takes more than loading one.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
 
-# One BLAS thread: more gain nothing on tiles and spin on busy machines. A user's own setting is respected.
+from bigclf.errors import BudgetError
+
+# One BLAS thread: more gain nothing on tiles, spin on busy machines, and map 40 MiB each. Arrow's own allocator would
+# reserve 1 GiB of addresses. A user's own setting is respected.
 _SETTINGS = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -13,16 +21,44 @@ _SETTINGS = {
     "NUMBA_NUM_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
+_ARENA_MAX = -8  # M_ARENA_MAX of mallopt(3)
+
+# MiB of address space for each kind of input: the least under which train, predict, evaluate and check worked with
+# compiled kernels (bisected to 8 MiB, blocks of 4 MiB, some 30 columns), and what the first compilation adds.
+# numpy 2.4, numba 0.68, pyarrow 26, x86-64 Linux.
+_NEEDS = {
+    "model": (312, 0),
+    "libsvm": (368, 85),
+    "packed": (476, 90),
+    "parquet": (506, 16),
+    "csv": (512, 16),
+}
+_SLACK = 32  # for other versions, and for a thread that reads ahead
+_WORDS = {
+    "model": "to read a model",
+    "libsvm": "to read LIBSVM",
+    "packed": "to read packed or recoded text",
+    "parquet": "to read Parquet",
+    "csv": "to read CSV",
+}
+# MiB resident in a run that compiles its kernels; one that finds them in the cache takes up to 100 less.
+_COMPILING = {"model": 258, "libsvm": 272, "packed": 288, "csv": 232, "parquet": 260}
+_asked: list[str] = []  # kinds of input that this process has asked for
+_cap: list[int] = []  # bytes that --budget grants
 
 
 def prepare() -> None:
     """Settings for libraries that read them when imported; and no search for rubbish while there is none.
 
     Importing makes some hundred thousand objects that stay: looking through them again and again costs a tenth of the
-    start.
+    start. Under a limit one arena of malloc must do: each further one maps 64 MiB.
     """
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
+    if limit() is not None:
+        os.environ.setdefault("ARROW_IO_THREADS", "1")
+        if "MALLOC_ARENA_MAX" not in os.environ:
+            _one_arena()
     gc.disable()
 
 
@@ -31,3 +67,69 @@ def over() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+
+
+def limit() -> int | None:
+    """Bytes of address space that this process may have; None without a limit."""
+    import resource
+
+    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def floor(kind: str, compiling: bool = False) -> int:
+    """MiB of address space that an input of this kind needs.
+
+    >>> floor("libsvm"), floor("libsvm", compiling=True)
+    (400, 485)
+    """
+    loading, more = _NEEDS[kind]
+    return loading + _SLACK + (more if compiling else 0)
+
+
+def require(*kinds: str) -> None:
+    """Refuse a limit under which these kinds of input cannot be read: model, libsvm, packed, csv, tsv, parquet.
+
+    To be called before numpy, numba or pyarrow is imported. Raises BudgetError.
+    """
+    known = ["csv" if kind == "tsv" else kind for kind in kinds]
+    _asked.extend(known)
+    _check(known, compiling=False)
+
+
+def cap(size: int) -> None:
+    """Note what --budget grants to the process."""
+    _cap[:] = [size]
+
+
+def compiling() -> None:
+    """Refuse limits under which no kernel can be compiled. Raises BudgetError; the cache keeps what was compiled."""
+    _check(_asked, compiling=True)
+    need = max((_COMPILING[kind] for kind in _asked), default=0)
+    if _cap and _cap[0] < need << 20:
+        raise BudgetError(
+            f"--budget is {_cap[0] >> 20} MiB, at least {need} MiB is needed the first time, while kernels are "
+            "compiled; run it once with more"
+        )
+
+
+def _check(kinds: list[str], compiling: bool) -> None:
+    have = limit()
+    if have is None or not kinds:
+        return
+    worst = max(kinds, key=lambda kind: floor(kind, compiling))
+    need = floor(worst, compiling)
+    if have < need << 20:
+        what = f"{_WORDS[worst]} the first time, while kernels are compiled" if compiling else _WORDS[worst]
+        raise BudgetError(
+            f"address space limit is {have >> 20} MiB, at least {need} MiB is needed {what}; raise ulimit -v"
+        )
+
+
+def _one_arena() -> None:
+    import ctypes
+
+    try:
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+    except (OSError, AttributeError):  # a C library that has no arenas
+        return

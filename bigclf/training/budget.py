@@ -1,54 +1,248 @@
-"""How much memory there is, and what would not fit in it."""
+"""What would not fit is refused before it is allocated, and blocks are made as small as they must be.
+
+The size of blocks follows the rule of the fast support vector classifier (FSVC): start large, compute what a block
+needs, and shrink by a tenth until that is below a quarter of what there is. Sizes are bytes.
+
+Source: Hammouri, Large-scale classification based on support vector machine, thesis, Santiago de Compostela 2022,
+Algorithm 5, equation 2.30.
+"""
 
 from __future__ import annotations
 
-from bigclf.core import Learner, Shape
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bigclf.core import TILE, Learner, Shape
 from bigclf.errors import BudgetError
+from bigclf.limits import RESERVE, Headroom, headroom, human
+from bigclf.reading.options import BLOCK_SIZE
 from bigclf.state import nbytes
 
+__all__ = ["BlockNeed", "Texture", "before_rows", "block_bytes", "check_state", "human", "max_column", "shrink"]
+
+ETA = 0.25  # share of the free memory that a block may need
+LEAST = 1 << 16  # bytes of text: below this the cost of a call outweighs the work
 COLUMN_BYTES = 160  # of the schema, its working copies and one weight: the least that a column costs
-SHARE = 0.8  # of what is free
+CELLS = 1 << 18  # of a dense block, as the encoder cuts it
+SOLVE = 7  # matrices (cols, cols) at once while solving: 5.0 measured, 7.1 where the sums are singular
+SLACK = 1.25  # gaps of the allocator, copies of a moment: measured peaks stay below
+
+# MiB that a process has taken once it is at work, code and a first chunk of encoded rows included: resident, and of
+# addresses. Measured with blocks of 64 KiB; the addresses by bisecting ulimit -v.
+_AT_WORK = {"libsvm": (172, 352), "packed": (190, 447), "csv": (205, 475), "parquet": (232, 479)}
+_CURVE = 40  # MiB, of `evaluate`, for the areas under the curve; train takes as many addresses for BLAS
 
 
-def available() -> int:
-    """Bytes that this process may still take: free memory, cut to the limit of the address space."""
-    import resource
+def shrink(need: Callable[[float], float], have: float, start: float, least: float, eta: float = ETA) -> float | None:
+    """The largest of start, 0.9 start, 0.81 start, ... whose need is below eta * have.
 
-    import psutil
-
-    free = int(psutil.virtual_memory().available * SHARE)
-    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if soft != resource.RLIM_INFINITY:
-        free = min(free, max(0, soft - psutil.Process().memory_info().vms))
-    return free
-
-
-def max_column() -> int:
-    """The largest column that a sparse row may have."""
-    return min(2**31 - 2, available() // COLUMN_BYTES)
+    At `least` the whole of `have` may be used; None where not even that suffices.
+    """
+    size = start
+    while size > least:
+        if need(size) < eta * have:
+            return size
+        size *= 0.9
+    return least if need(least) <= have else None
 
 
-def check_state(learner: Learner, shape: Shape, name: str) -> None:
-    """Refuse a state that does not fit, with the terms; BudgetError."""
-    need, limit = nbytes(learner.axes, shape), available()
-    if need <= limit:
-        return
-    wide = any(list(axes).count("cols") > 1 for axes in learner.axes.values())
-    cure = "a learner without columns^2 memory (pa-1, arow --cov diag), or --hash-bits 10" if wide else "--hash-bits 22"
-    terms = " + ".join(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
+class Fsvc(NamedTuple):
+    """A block of the FSVC rule."""
+
+    V: float  # numbers in a block
+    train: int  # BN, rows of a block
+    test: int  # BT
+    bytes: int
+
+
+def fsvc_block(
+    memory: float,
+    N: int,
+    T: int,
+    inputs: int,
+    Q: int,
+    L: int = 100,
+    V: float = 1e6,
+    eta: float = ETA,
+) -> Fsvc:
+    """The rule as published. N, T: rows to train and test; Q: classes; L: prototypes a class.
+
+    The set of 42 classes and 14 million rows within 2,097,152 KB, as in table 2.13 (there: V = 2.3e6, 509 MB):
+
+    >>> fsvc_block(2097152 * 1024, 10467418, 3489139, 36, 42, V=1e7)
+    Fsvc(V=2287679.2454961007, train=61829, test=61829, bytes=506233208)
+
+    Raises BudgetError where a block of one row does not fit.
+    """
+
+    def rows(v: float) -> int:
+        return max(1, int(v // (inputs + 1)))
+
+    def need(v: float) -> int:
+        train, test = min(N, rows(v)), min(T, rows(v))
+        numbers = (
+            (inputs + 1) * train + Q * L * (inputs + 1) + 12 * L * L + (Q * Q + 3 * Q + 2 * (inputs + 1)) * test // 2
+        )
+        return 8 * numbers
+
+    while rows(V) > 1 and need(V) >= eta * memory:
+        V *= 0.9
+    if rows(V) == 1 and need(V) > memory:
+        raise BudgetError(f"a block of one row needs {human(need(V))}, {human(memory)} are free")
+    return Fsvc(V, min(N, rows(V)), min(T, rows(V)), need(V))
+
+
+class Texture(NamedTuple):
+    """What a byte of input holds, on average."""
+
+    rows: float
+    entries: float  # pairs of LIBSVM, cells of a table
+
+
+# Before the head was read: denser than common files, so that what is learned later seldom asks for less.
+DENSE_TEXT = {
+    "libsvm": Texture(1 / 32, 1 / 6),
+    "csv": Texture(1 / 64, 1 / 4),
+    "parquet": Texture(1 / 64, 1 / 8),  # its bytes are those of decoded values, 8 each
+}
+
+
+class BlockNeed(NamedTuple):
+    """All that decides what a block takes, but its size.
+
+    cols, units: of the learner, 0 and 1 while they are not known; itemsize: of the encoded rows; tiles: whether the
+    learner wants whole tiles (and solves between them); flight: blocks alive at once, the one that is read included.
+    """
+
+    form: str  # libsvm, csv, parquet
+    texture: Texture
+    layout: str = "dense"  # or csr
+    cols: int = 0
+    units: int = 1
+    itemsize: int = 4
+    tiles: bool = False
+    flight: int = 2
+
+    def fixed(self) -> int:
+        """Bytes that do not depend on the size: the encoded chunk, its plan, a tile, the room to solve in.
+
+        None before the columns are known: `before_rows` has set a chunk aside.
+        """
+        cols, total = self.cols, 0
+        if not cols:
+            return 0
+        if self.layout == "dense":
+            rows = max(CELLS // cols, 1)
+            total += rows * cols * (self.itemsize + 8) + rows * self.units * _PLAN
+        if self.tiles:
+            total += tile_bytes(cols, self.itemsize)
+        return total
+
+    def bytes(self, size: float) -> float:
+        """Bytes that blocks of `size` bytes of input take: text, raw arrays in flight, conversion, encoded rows."""
+        rows, entries = self.texture.rows * size, self.texture.entries * size
+        if self.form == "libsvm":
+            text, raw, convert = size, 28 * rows + 12 * entries, 0.0
+        elif self.form == "csv":  # a piece of text stays with its rows; pyarrow parses, then converts
+            text, raw, convert = 2 * size, size + 8 * entries + 12 * rows, size + 12 * entries
+        else:
+            text, raw, convert = 0.0, 16 * entries + 12 * rows, 16 * entries
+        total = text + self.flight * raw + convert
+        if self.layout == "csr":
+            total += 8 * rows + (4 + self.itemsize) * (entries + rows) + rows * self.units * _PLAN
+        return SLACK * total
+
+
+_PLAN = 17 + 4  # bytes a row and unit: target, scores before and after, a guess
+
+
+def block_bytes(room: Headroom, need: BlockNeed, state: int = 0, most: int = BLOCK_SIZE) -> int:
+    """Bytes of input to read at once: at most `most`, and so few that a quarter of what is left suffices.
+
+    state: bytes of the learner's state that are not yet resident. Raises BudgetError with the terms.
+    """
+    fixed = state + need.fixed()
+    least = min(LEAST, most)
+    have = room.bytes - fixed
+    size = shrink(need.bytes, have, most, least) if have > 0 else None
+    if size is not None:
+        return int(size)
+    binding = room.binding
+    short = fixed + need.bytes(least) - (binding.free - RESERVE)
+    terms = [
+        f"{human(room.resident)} for the program itself",
+        f"{human(RESERVE)} in reserve",
+        f"{human(state)} for the state" if state else "",
+        f"{human(need.fixed())} for encoded rows{' and solving' if need.tiles else ''}" if need.cols else "",
+        f"{human(need.bytes(least))} for blocks of {human(least)}",
+    ]
+    enough = math.ceil((binding.total + short) / 2**20)
     raise BudgetError(
-        f"{name} needs {human(need)} for {shape.cols} columns, {shape.classes} classes and {shape.units} units "
-        f"(8 bytes x ({terms})), {human(limit)} are free; try {cure}"
+        f"{binding.name} is {human(binding.total)}, at least {enough} MiB is needed "
+        f"({', '.join(filter(None, terms))}); {_raise(room)}"
     )
 
 
-def human(size: float) -> str:
+def before_rows(room: Headroom, form: str, curve: bool = False) -> Headroom:
+    """What will be left once the program is at work: by the first rows it has loaded code.
+
+    form: libsvm, packed (LIBSVM that pyarrow unpacks or recodes), csv, parquet; curve: the areas of `evaluate`.
     """
-    >>> human(1536), human(37 * 2**30)
-    ('1.5 KiB', '37 GiB')
+    resident, addresses = _AT_WORK[form]
+    return room.once(resident + (_CURVE if curve else 0) << 20, addresses << 20)
+
+
+def max_column(room: Headroom | None = None) -> int:
+    """The largest column that a sparse row may have."""
+    return min(2**31 - 2, (room or headroom()).bytes // COLUMN_BYTES)
+
+
+def scratch(learner: Learner, shape: Shape) -> int:
+    """Bytes for a tile and to solve in, for learners of whole tiles that hold columns^2 numbers."""
+    return tile_bytes(shape.cols) if learner.grain == "tile" and _wide(learner) else 0
+
+
+def tile_bytes(cols: int, itemsize: int = 8) -> int:
+    """A tile as encoded and as float64, and the matrices of a solution."""
+    return TILE * cols * (8 + itemsize) + SOLVE * 8 * cols * cols
+
+
+def check_state(learner: Learner, shape: Shape, name: str, room: Headroom | None = None, held: bool = False) -> None:
+    """Refuse a state that does not fit, with the terms, before it is allocated. Raises BudgetError.
+
+    held: the state is there already, as from a model file.
     """
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1024
-    return f"{size:.3g} TiB"
+    room = room or headroom()
+    state, solving = nbytes(learner.axes, shape), scratch(learner, shape)
+    if (0 if held else state) + solving <= room.bytes:
+        return
+    terms = " + ".join(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
+    more = f" and {human(solving)} to solve in" if solving else ""
+    raise BudgetError(
+        f"{name} needs {human(state)}{more} for {shape.cols} columns, {shape.classes} classes and {shape.units} units "
+        f"(8 bytes x ({terms})); {room}; try {_cure(learner, shape, room)}"
+    )
+
+
+def _wide(learner: Learner) -> bool:
+    return any(list(axes).count("cols") > 1 for axes in learner.axes.values())
+
+
+def _cure(learner: Learner, shape: Shape, room: Headroom) -> str:
+    """What would help: a learner with less memory a column, fewer columns, fewer classes."""
+    cures = []
+    if _wide(learner):
+        cures.append("a learner without columns^2 memory (pa-1, arow --cov diag)")
+    for bits in range(22, 5, -1):
+        small = shape._replace(cols=1 + (1 << bits))
+        if small.cols < shape.cols and nbytes(learner.axes, small) + scratch(learner, small) <= room.bytes:
+            cures.append(f"--hash-bits {bits}")
+            break
+    if shape.classes > 10:
+        cures.append("fewer classes")
+    return ", or ".join(cures) or _raise(room)
+
+
+def _raise(room: Headroom) -> str:
+    return f"raise {room.binding.name}" if room.binding.name.startswith(("--", "ulimit")) else "give it more memory"

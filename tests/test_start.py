@@ -1,0 +1,125 @@
+"""The start under a limit on the address space: one line, in time, and settings that must come first."""
+
+import resource
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bigclf import start
+from bigclf.errors import BudgetError
+
+KINDS = ("model", "libsvm", "packed", "csv", "tsv", "parquet")
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """Pretends a limit in MiB; nothing was asked for before."""
+    monkeypatch.setattr(start, "_asked", [])
+    monkeypatch.setattr(start, "_cap", [])
+
+    def put(mib):
+        monkeypatch.setattr(start, "limit", lambda: None if mib is None else mib << 20)
+
+    return put
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_below_the_floor_is_refused_in_one_line(limited, kind):
+    floor = start.floor("csv" if kind == "tsv" else kind)
+    limited(floor)
+    start.require(kind)
+    limited(floor - 1)
+    with pytest.raises(
+        BudgetError, match=f"address space limit is {floor - 1} MiB, at least {floor} MiB is needed to "
+    ):
+        start.require(kind)
+
+
+def test_the_kind_that_needs_most_is_named(limited):
+    limited(256)
+    with pytest.raises(BudgetError, match=r"needed to read CSV; raise ulimit -v$"):
+        start.require("libsvm", "csv")
+
+
+def test_compiling_needs_more(limited):
+    limited(start.floor("libsvm"))
+    start.compiling()  # nothing was asked for: somebody else's process
+    start.require("libsvm")
+    with pytest.raises(
+        BudgetError, match="at least 485 MiB is needed to read LIBSVM the first time, while kernels are"
+    ):
+        start.compiling()
+    limited(start.floor("libsvm", compiling=True))
+    start.compiling()
+
+
+def test_compiling_must_fit_the_budget(limited):
+    limited(None)
+    start.require("libsvm")
+    start.cap(272 << 20)
+    start.compiling()
+    start.cap(200 << 20)
+    with pytest.raises(BudgetError, match="--budget is 200 MiB, at least 272 MiB is needed the first time"):
+        start.compiling()
+
+
+def test_without_a_limit_nothing_is_refused(limited):
+    limited(None)
+    start.require(*KINDS)
+    start.compiling()
+
+
+def test_floors_stay_below_the_promises():
+    assert start.floor("libsvm") <= 448 and start.floor("libsvm", compiling=True) <= 512
+    assert max(start.floor("csv", True), start.floor("parquet", True)) <= 560
+
+
+def child(code, mib=None):
+    cap = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({mib} << 20, {mib} << 20));" if mib else ""
+    return subprocess.run([sys.executable, "-c", cap + code], capture_output=True, text=True, timeout=60, check=False)
+
+
+SHOW = (
+    "import os; from bigclf import start; start._one_arena = lambda: print('one arena'); start.prepare();"
+    "print(os.environ['OPENBLAS_NUM_THREADS'], os.environ.get('ARROW_IO_THREADS'), start.limit())"
+)
+
+
+def test_settings_by_the_limit(monkeypatch):
+    for name in ("OPENBLAS_NUM_THREADS", "ARROW_IO_THREADS", "MALLOC_ARENA_MAX"):
+        monkeypatch.delenv(name, raising=False)
+    assert child(SHOW).stdout.split() == ["1", "None", "None"]
+    assert child(SHOW, 300).stdout.split() == ["one", "arena", "1", "1", str(300 << 20)]
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "4")
+    monkeypatch.setenv("ARROW_IO_THREADS", "3")
+    assert child(SHOW, 300).stdout.split() == ["1", "3", str(300 << 20)]
+
+
+def test_the_start_imports_nothing_heavy():
+    code = (
+        "import sys; from bigclf import start; start.prepare(); print({'numpy', 'numba', 'typer'} & set(sys.modules))"
+    )
+    assert child(code, 100).stdout.strip() == "set()"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS binds on Linux")
+@pytest.mark.parametrize("mib", [100, 180, 256, 350, 399])
+def test_a_low_limit_is_one_line_at_once(tmp_path, mib):
+    (tmp_path / "a.svm").write_text("1 1:1\n0 2:1\n")
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "bigclf", "train", str(tmp_path / "a.svm"), "-o", str(tmp_path / "m.npz")],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert time.monotonic() - began < 5
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done
+    assert done.stderr == (
+        f"bigclf: address space limit is {mib} MiB, at least 400 MiB is needed to read LIBSVM; raise ulimit -v\n"
+    )
+    assert not (tmp_path / "m.npz").exists()
