@@ -20,7 +20,10 @@ import numba  # noqa: E402
 import numba.np.arraymath  # noqa: E402
 import numba.np.linalg  # noqa: E402
 from numba import config, types  # noqa: E402
+from numba.core import event  # noqa: E402
 from numba.extending import intrinsic, overload  # noqa: E402
+
+from bigclf import start  # noqa: E402
 
 if not _SCIPY:
     del sys.modules["scipy"]
@@ -55,6 +58,19 @@ def cache_folder() -> Path | None:
         return None
     return folder if os.access(folder, os.W_OK) else None
 
+
+class _Room(event.Listener):  # type: ignore[misc]
+    """Compiling takes much more memory than loading: refuse before LLVM aborts or --budget is passed."""
+
+    def on_start(self, event: Any) -> None:
+        """A kernel that is not in the cache is about to be compiled."""
+        start.compiling()
+
+    def on_end(self, event: Any) -> None:
+        """It was."""
+
+
+event.register("numba:compile", _Room())  # type: ignore[no-untyped-call]
 
 CACHE = True
 if not os.environ.get("NUMBA_CACHE_DIR"):

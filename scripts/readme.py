@@ -18,8 +18,8 @@ from typing import get_args
 
 from bigclf.algorithms import registry
 from bigclf.cli.algos import value_range
+from bigclf.cli.groups import ENCODING, READING
 from bigclf.cli.main import COMMANDS
-from bigclf.cli.options import ENCODING, READING
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

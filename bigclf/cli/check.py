@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bigclf.cli.options import ENCODING, READING, Data, Given, Json, Quiet, Verbose, takes
+from bigclf.cli.groups import ENCODING, READING
+from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, takes
 
 EXAMPLE = "Example: bigclf check data/*.csv --label y"
 
@@ -27,6 +28,9 @@ def check(
 
     Exit code 1 when there are faults.
     """
+    from bigclf.cli.ready import ready
+
+    ready(data, reading)
     from bigclf.cli.checking import run
 
     raise typer.Exit(run(data, no_label, max_errors, json, quiet, reading, encoding))

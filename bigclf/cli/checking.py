@@ -90,7 +90,7 @@ def run(
     """Read all; returns the exit code."""
     report = Report(quiet)
     sources = find(data, reading.get("format", "auto"))
-    options = read_options({**reading, **encoding}, on_error="skip", need_label=not no_label)
+    options = read_options({**reading, **encoding}, sources, on_error="skip", need_label=not no_label)
     stream = Stream(sources, options, limit=reading.get("limit", 0))
     stream.skips = _Told(most)
     tally = Tally()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bigclf.cli.options import READING, Data, Given, Json, ModelFile, Quiet, Verbose, takes
+from bigclf.cli.groups import READING
+from bigclf.cli.options import Data, Given, Json, ModelFile, Quiet, Verbose, takes
 
 EXAMPLE = "Example: bigclf evaluate model.npz test.svm --json | jq .g_mean"
 
@@ -12,6 +13,9 @@ def evaluate(
     model: ModelFile, data: Data, json: Json = False, quiet: Quiet = False, verbose: Verbose = 0, *, reading: Given
 ) -> None:
     """Evaluate a model on labelled data: all measures and the confusion matrix, without keeping the scores."""
+    from bigclf.cli.ready import ready
+
+    ready(data, reading)
     from bigclf.cli.evaluating import run
 
     run(model, data, json, quiet, reading)

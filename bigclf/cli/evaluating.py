@@ -28,7 +28,7 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
     """Score all rows and print the measures."""
     report = Report(quiet)
     model = load(path)
-    stream = scoring_stream(model, data, reading, labels=True)
+    stream = scoring_stream(model, data, reading, labels=True, curve=True)
     encoder = Encoder(model.schema, stream.skips, frozen=True, capacity=model.cols)
     code = model.code()
     known = len(model.schema.classes)

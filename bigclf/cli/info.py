@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bigclf import start
 from bigclf.cli.options import Json, ModelFile, Verbose
 
 EXAMPLE = "Example: bigclf info model.npz --weights --top 20"
@@ -19,6 +20,7 @@ def info(
     verbose: Verbose = 0,
 ) -> None:
     """Show a model: algorithm, options, classes, columns, scaling, size; with --weights what it goes by."""
+    start.require("model")
     from bigclf.cli.report import emit, show, table
     from bigclf.model import load
     from bigclf.reading.labels import sort_key

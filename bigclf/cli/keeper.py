@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bigclf.cli.options import every
+from bigclf.cli.groups import every
 from bigclf.cli.progress import Progress
 from bigclf.errors import BigclfError, BudgetError, Interrupted
 from bigclf.model import save

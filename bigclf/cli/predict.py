@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bigclf.cli.options import READING, Data, Given, ModelFile, Quiet, Verbose, takes
+from bigclf.cli.groups import READING
+from bigclf.cli.options import Data, Given, ModelFile, Quiet, Verbose, takes
 
 EXAMPLE = "Example: zcat new.svm.gz | bigclf predict model.npz - > labels.txt"
 
@@ -35,6 +36,9 @@ def predict(
 
     A row skipped under --on-error skip gives an empty line, so that lines stay aligned with rows.
     """
+    from bigclf.cli.ready import ready
+
+    ready(data, reading)
     from bigclf.cli.predicting import run
 
     run(model, data, output, scores, proba, quiet, reading)

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from bigclf.cli.options import Given, size
+from bigclf import start
+from bigclf.cli.groups import size
+from bigclf.cli.options import Given
 from bigclf.errors import DataError
-from bigclf.reading.options import ReadOptions
+from bigclf.limits import headroom, parse_budget
+from bigclf.reading.options import BLOCK_SIZE, ReadOptions
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
+from bigclf.training.budget import DENSE_TEXT, BlockNeed, before_rows, block_bytes, max_column
 
 if TYPE_CHECKING:
     from bigclf.model import Model
@@ -21,8 +25,22 @@ if TYPE_CHECKING:
 KEPT = ("label", "ignore", "categorical", "header", "delimiter", "decimal", "quote", "encoding", "hash_bits")
 
 
-def read_options(given: Given, kept: dict[str, Any] | None = None, **more: Any) -> ReadOptions:
-    """Reading options: those given, else those kept in the model, else the defaults."""
+def cap_of(given: Given) -> int | None:
+    """Bytes that --budget grants to the whole process; None without it."""
+    if "budget" not in given:
+        return None
+    size = parse_budget(given["budget"])(headroom())
+    start.cap(size)
+    return size
+
+
+def read_options(
+    given: Given, sources: Sequence[Source], kept: dict[str, Any] | None = None, curve: bool = False, **more: Any
+) -> ReadOptions:
+    """Reading options: those given, else those kept in the model, else the defaults; blocks and columns that fit.
+
+    curve: room is left for the areas under the curve.
+    """
     names = {f.name for f in fields(ReadOptions)}
     values = {k: v for k, v in {**(kept or {}), **given}.items() if k in names}
     for name in ("ignore", "categorical"):
@@ -30,7 +48,13 @@ def read_options(given: Given, kept: dict[str, Any] | None = None, **more: Any) 
             values[name] = tuple(values[name])
     if "block_size" in values:
         values["block_size"] = size(values["block_size"])
-    return replace(ReadOptions(**values), **more)
+    form = {"tsv": "csv"}.get(sources[0].format, sources[0].format)
+    packed = form == "libsvm" and any(s.compression for s in sources)
+    room = before_rows(headroom(cap_of(given)), "packed" if packed else form, curve)
+    most = values.get("block_size", BLOCK_SIZE)
+    fits = block_bytes(room, BlockNeed(form, DENSE_TEXT[form]), most=most)
+    values.setdefault("block_size", fits)
+    return replace(ReadOptions(**values), max_column=max_column(room), **more)
 
 
 def kept(options: ReadOptions) -> dict[str, Any]:
@@ -51,10 +75,10 @@ def kinds_of(schema: Schema, options: ReadOptions, given_label: bool = False) ->
     return Kinds(columns, None if given_label else schema.label, options.categorical, options.ignore)
 
 
-def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool) -> Stream:
+def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool, curve: bool = False) -> Stream:
     """Inputs read as the model was trained; `labels` says that every row must have one."""
     sources = find(data, given.get("format", "auto"))
-    options = read_options(given, model.reading, need_label=labels)
+    options = read_options(given, sources, model.reading, curve, need_label=labels)
     kinds = kinds_of(model.schema, options, "label" in given) if sources[0].format != "libsvm" else None
     return Stream(sources, options, kinds, given.get("limit", 0))
 

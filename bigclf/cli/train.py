@@ -10,19 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from bigclf.algorithms import registry
-from bigclf.cli.options import (
-    ENCODING,
-    READING,
-    RUNNING,
-    Data,
-    Given,
-    Json,
-    Quiet,
-    Verbose,
-    algorithm,
-    algorithm_names,
-    takes,
-)
+from bigclf.cli.groups import ENCODING, READING, RUNNING
+from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, algorithm, algorithm_names, takes
 from bigclf.errors import UsageError
 
 DEFAULT = "nr-rls"
@@ -76,6 +65,9 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
 
         The options of an algorithm are shown by `bigclf train --algo NAME --help`.
         """
+        from bigclf.cli.ready import ready
+
+        ready(data, reading)
         from bigclf.cli.report import Report
         from bigclf.cli.training import Job, execute
         from bigclf.reading.source import find

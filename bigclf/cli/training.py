@@ -15,7 +15,7 @@ from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import kept, kinds_of, no_rows, read_options
+from bigclf.cli.session import cap_of, kept, kinds_of, no_rows, read_options
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, UsageError
@@ -27,7 +27,6 @@ from bigclf.reading.raw import Cursor, Raw
 from bigclf.reading.shuffle import Shuffled
 from bigclf.reading.source import Source, changed
 from bigclf.reading.stream import Stream
-from bigclf.training.budget import max_column
 from bigclf.training.fit import Fit
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
@@ -137,7 +136,7 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     spec = registry.get(job.algo or "")
     encoding = job.encoding
     bits = encoding.get("hash_bits", 0)
-    options = read_options(job.reading, hash_bits=bits, max_column=max_column())
+    options = read_options(job.reading, job.sources, hash_bits=bits)
     limit = job.reading.get("limit", 0)
     stream: Stream | Shuffled = Stream(job.sources, options, limit=limit)
     head, rest = collect(iter(stream))
@@ -167,7 +166,7 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
         stream = _reader(job, options, kinds, limit)
         stream.notices.update(noticed)
         rows = iter(stream)
-    fit = Fit(spec, params, Encoder(schema, stream.skips))
+    fit = Fit(spec, params, Encoder(schema, stream.skips), cap=cap_of(job.reading))
     _warn_sorted(head, fit, report)
     passes = _passes(job, spec, report)
     return Run(fit, stream, passes), rows, _facts(job, passes)
@@ -194,10 +193,11 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     """The learner of a model, for rows that are new to it; they are read as its own were."""
     assert job.go_on is not None
     old = _earlier(job, job.go_on)
-    options = read_options(job.reading, old.reading, max_column=max_column())
+    options = read_options(job.reading, job.sources, old.reading)
     kinds = kinds_of(old.schema, options, "label" in job.reading) if job.sources[0].format != "libsvm" else None
     stream = _reader(job, options, kinds, job.reading.get("limit", 0))
-    fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols), old.state)
+    encoder = Encoder(old.schema, stream.skips, capacity=old.cols)
+    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading))
     passes = _passes(job, old.spec, report)
     run = Run(fit, stream, passes, old.next_row)
     run.before = old.counts
@@ -228,7 +228,7 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
     for name, asked, was in asked_for:
         if asked is not None and asked != was:
             raise BigclfError(f"{job.resume}: the run had {name} {was}, not {asked}")
-    options = read_options(job.reading | {"on_error": found["on_error"]}, old.reading, max_column=max_column())
+    options = read_options(job.reading | {"on_error": found["on_error"]}, job.sources, old.reading)
     table = job.sources[0].format != "libsvm"
     cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options, "label" in job.reading) if table else None
     place: dict[str, Any] = {"begin": cursor, "from_row": found["row"]}
@@ -237,7 +237,8 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         stream = Shuffled(job.sources, options, kinds, found["seed"], found["pass"], **place)
     else:
         stream = Stream(job.sources, options, kinds, found["limit"], share=share, **place)
-    fit = Fit(old.spec, old.params, Encoder(old.schema, stream.skips, capacity=old.cols, gone=found["gone"]), old.state)
+    encoder = Encoder(old.schema, stream.skips, capacity=old.cols, gone=found["gone"])
+    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading))
     run = Run(fit, stream, found["passes"])
     run.restore(found)
     report.note(f"going on at row {found['row']} of pass {found['pass']}")

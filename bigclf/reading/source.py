@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+from bigclf import start
 from bigclf.errors import DataError, UsageError
 from bigclf.reading.stored import Meter, Stored
 
@@ -179,6 +180,7 @@ def unpack(raw: BinaryIO, compression: str | None) -> BinaryIO:
         import lzma
 
         return cast("BinaryIO", lzma.LZMAFile(raw))
+    start.require("packed")
     import pyarrow as pa
 
     return cast("BinaryIO", pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression))

@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
+from bigclf import start
 from bigclf.errors import BigclfError, DataError, UsageError
 from bigclf.reading.lines import ByteBlock, ByteStream, blocks
 from bigclf.reading.options import ReadOptions
@@ -87,6 +88,7 @@ def _go(text: object, stored: Stored, source: Source, span: Span, start: int, en
 def _decoded(stream: ByteStream, name: str) -> ByteStream:
     if name in UTF8:
         return stream
+    start.require("packed")
     import pyarrow as pa
 
     native = stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, mode="r")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bigclf import block as blk
 from bigclf import state as st
 from bigclf.core import TILE, Array, Block, Shape, Spec, State
+from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
 from bigclf.reading.raw import Raw
@@ -39,7 +40,9 @@ class Mark(NamedTuple):
 class Fit:
     """A learner in training. `matrix` counts (truth, guess) of every row that was scored before it was learned."""
 
-    def __init__(self, spec: Spec, params: dict[str, Any], encoder: Encoder, state: State = None) -> None:
+    def __init__(
+        self, spec: Spec, params: dict[str, Any], encoder: Encoder, state: State = None, cap: int | None = None
+    ) -> None:
         self.spec = spec
         self.params = params
         self.encoder = encoder
@@ -48,7 +51,8 @@ class Fit:
         self.classes: list[str] = list(encoder.classes)
         self.code: Array = code_matrix(self.classes, self.positive)
         self.shape = Shape(len(self.code), encoder.cols, len(self.classes))
-        check_state(self.learner, self.shape, spec.name)
+        self.cap = cap  # of --budget
+        check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None)
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
         self.counts = np.zeros(len(self.classes), np.int64)
@@ -83,7 +87,7 @@ class Fit:
     def _grow(self, classes: list[str], cols: int) -> None:
         code = code_matrix(classes, self.positive)
         shape = Shape(len(code), cols, len(classes))
-        check_state(self.learner, shape, self.spec.name)
+        check_state(self.learner, shape, self.spec.name, headroom(self.cap))
         if len(classes) != len(self.classes):
             self.state = st.change_units(self.learner, self.state, self.code, code, shape)
             self.promoted |= self.learner.refit is None and len(code) > 1
