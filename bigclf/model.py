@@ -154,7 +154,7 @@ def writable(path: Path, inputs: Iterable[str | Path] = ()) -> None:
         raise BigclfError(f"{path}: is a folder; name a file with -o")
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
-        raise BigclfError(f"{path}: there is no folder '{folder}'")
+        raise BigclfError(f"{path}: there is no folder '{path.parent}'")
     if not os.access(folder, os.W_OK) and not (path.exists() and not path.is_file()):
         raise BigclfError(f"{path}: the folder cannot be written to")
     for other in inputs:

@@ -274,7 +274,7 @@ def test_predict_into_a_pipe(good, write):
     [
         ("$BIGCLF train - -q < a.svm", 0),
         ("cat a.csv | $BIGCLF predict m.npz /dev/stdin --format csv -q", 0),
-        ("cat a.csv | $BIGCLF predict m.npz /dev/stdin -q", 1),
+        ("cat a.csv | $BIGCLF predict m.npz /dev/stdin -q", 0),
         ("printf '' | $BIGCLF train - -q", 1),
         ("$BIGCLF train - - -q < a.svm", 2),
         ("$BIGCLF predict m.npz a.csv -q > /dev/full", 1),
@@ -387,7 +387,6 @@ def test_advice_can_be_followed(good, cli, write):
 def test_small_and_odd_tables(good, write):
     for text, rows, features in (
         ("y,x\na,1\n", 1, 1),
-        ("y\na\nb\n", 2, 0),
         ("y,x\na,\nb,NA\n", 2, 1),
         ("y,x\na,5\nb,5\n", 2, 1),
         ("y,x\n\na,1\n\n\nb,2\n\n", 2, 1),
@@ -398,6 +397,12 @@ def test_small_and_odd_tables(good, write):
         assert "Warning" not in said.err and len(good("predict", "model.npz", "a.csv", "-q").lines) == rows
     only = good("train", write("a.svm", "1\n1\n"))
     assert "only one class" in only.err and good("predict", "model.npz", "a.svm", "-q").lines == ["1", "1"]
+
+
+def test_a_table_of_labels_alone_is_refused(fault, write):
+    for more in ([], ["--hash-bits", "3"]):
+        line = fault(1, "train", write("a.csv", "y\na\nb\n"), "--label", "y", *more)
+        assert "a.csv" in line and "no column beside the label" in line
 
 
 def test_parquet_labels_that_are_missing(good, fault, folder):

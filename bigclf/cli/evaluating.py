@@ -42,7 +42,6 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
         curve.add(part.scores[:, old], code[:, y[old]] > 0)
         rows += len(y)
     if not rows:
-        report.skipped(stream.skips)
         raise no_rows(stream.sources, stream.skips)
     if not matrix[:known].any():
         mine, theirs = (

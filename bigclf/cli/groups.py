@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bigclf.cli.options import choice
+from bigclf.limits import parse_budget
 
 
 def size(text: str) -> int:

@@ -39,7 +39,6 @@ def run(
     with _sink(output) as write:
         rows = _lines(model, encoder, stream, scores, write)
     if not rows:
-        report.skipped(stream.skips)
         raise no_rows(stream.sources, stream.skips)
     report.notices(stream.notices)
     report.skipped(stream.skips)

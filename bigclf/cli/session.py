@@ -86,4 +86,11 @@ def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool
 def no_rows(sources: Sequence[Source], skips: Skips) -> DataError:
     """The fault of inputs that hold no row at all, or only such as were skipped."""
     names = ", ".join(s.path for s in sources[:3]) + (", ..." if len(sources) > 3 else "")
-    return DataError(names, "every row was skipped" if skips.rows else "no rows")
+    if skips.rows:
+        return DataError(
+            names,
+            f"every row was skipped, {skips.rows} in all; the first fault is {skips.faults[0]}"
+            if skips.faults
+            else "every row was skipped",
+        )
+    return DataError(names, "no rows")

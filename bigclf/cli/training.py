@@ -92,7 +92,6 @@ def execute(job: Job, report: Report) -> None:
         except BudgetError as e:
             raise keeper.out_of_memory(e, output) from None
         if not run.fit.rows:
-            report.skipped(run.stream.skips)
             raise no_rows(job.sources, run.stream.skips)
         model = run.model(keeper.reading)
         save(output, model)
@@ -141,7 +140,6 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     stream: Stream | Shuffled = Stream(job.sources, options, limit=limit)
     head, rest = collect(iter(stream))
     if not head:
-        report.skipped(stream.skips)
         raise no_rows(job.sources, stream.skips)
     params = {name.replace("_", "-"): value for name, value in job.params.items()}
     positive = canonical(encoding["positive"]) if "positive" in encoding else None
@@ -264,7 +262,9 @@ def _earlier(job: Job, path: Path) -> Model:
         if name == "classes":
             new = [c for c in map(canonical, value.split(",")) if c not in old.schema.classes]
             if new:
-                raise BigclfError(f"{path}: has no class '{new[0]}'; a new class is taken in at its first row")
+                raise BigclfError(
+                    f"{path}: has no class '{new[0]}'; leave --classes out, a class is taken in as it comes"
+                )
         elif name not in have:
             raise BigclfError(f"{path}: {old.algorithm} has no option --{name.replace('_', '-')}")
         elif have[name] != value:

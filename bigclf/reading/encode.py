@@ -225,7 +225,9 @@ class Encoder:
 
     def _too_big(self, raw: Raw, row: int, column: int) -> None:
         name = self.schema.columns_named()[column] if column < self.schema.used else str(column - 1)
-        cure = "scale the column" if self.schema.dtype == "float64" else "train with --dtype float64"
+        cure = "leave the column out" if self.schema.dtype == "float64" else "train with --dtype float64"
+        if self.frozen:
+            cure = f"the model was trained on {self.schema.dtype}"
         raise DataError(raw.where(row), f"column '{name}': the value is beyond {self.limit:.3g}; {cure}")
 
     def _without_gaps(self, raw: Raw) -> Raw:

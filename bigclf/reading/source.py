@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from bigclf import start
 from bigclf.errors import DataError, UsageError
@@ -63,8 +63,8 @@ def find(paths: Sequence[str], format: str = "auto") -> list[Source]:
 
 def open_stored(source: Source) -> Stored:
     """The bytes of an input as they are stored. Close it after use; standard input then stays open."""
-    if source.path == "-":
-        return Stored(stdin(), source.path, source.meter, keep=True)
+    if source.path == "-" or source.path in _PIPES:
+        return Stored(pipe(source.path), source.path, source.meter, keep=True)
     return Stored(open_file(source.path), source.path, source.meter)
 
 
@@ -81,16 +81,24 @@ def changed(path: str, size: int | None, mtime: int | None) -> str | None:
     return "was written to since" if size is not None and status.st_mtime_ns != mtime else None
 
 
-_STDIN: io.BufferedReader | None = None
+_PIPES: dict[str, io.BufferedReader] = {}
 
 
-def stdin() -> BinaryIO:
-    """Standard input, with room to look ahead; always the same object, so that nothing looked at is lost."""
-    global _STDIN  # noqa: PLW0603 - there is one standard input
-    if _STDIN is None:
-        raw = sys.stdin.buffer
-        _STDIN = io.BufferedReader(raw.raw if isinstance(raw, io.BufferedReader) else cast("io.RawIOBase", raw), SNIFF)
-    return _STDIN
+def pipe(path: str) -> io.BufferedReader:
+    """Standard input (`-`) or a named pipe, with room to look ahead.
+
+    Always the same object, so that nothing looked at is lost and the writer is not cut off between two looks.
+    """
+    if path not in _PIPES:
+        if path != "-":
+            raw = cast("io.RawIOBase", open_file(path))
+        elif sys.stdin is None:
+            raise DataError("-", "standard input is closed")
+        else:
+            buffer: Any = sys.stdin.buffer
+            raw = buffer.raw if isinstance(buffer, io.BufferedReader) else buffer
+        _PIPES[path] = io.BufferedReader(raw, SNIFF)
+    return _PIPES[path]
 
 
 def _expand(argument: str) -> list[str]:
@@ -108,7 +116,7 @@ def _expand(argument: str) -> list[str]:
         return found
     if os.path.exists(argument):
         return [argument]  # a named pipe or a device
-    raise DataError(argument, "no such file or directory")
+    raise DataError(argument or "''", "no such file or directory")
 
 
 def name_format(name: str) -> str | None:
@@ -134,24 +142,23 @@ def open_file(path: str) -> BinaryIO:
 def _look(path: str, format: str) -> Source:
     """Recognise compression and format from the first bytes."""
     size = mtime = None
-    if path == "-":
-        start = cast("io.BufferedReader", stdin()).peek(SNIFF)
-        raw: BinaryIO = io.BytesIO(start)
+    raw: BinaryIO
+    if path == "-" or not os.path.isfile(path):
+        raw = io.BytesIO(pipe(path).peek(SNIFF))
     else:
         raw = open_file(path)
         status = os.fstat(raw.fileno())
-        if os.path.isfile(path):
-            size, mtime = status.st_size, status.st_mtime_ns
-        elif format == "auto":
-            raise DataError(path, "is no regular file; give --format, or pipe it into '-'")
-        start = raw.read(6) if os.path.isfile(path) else b""
-        if os.path.isfile(path):
-            raw.seek(0)
-    compression = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+        size, mtime = status.st_size, status.st_mtime_ns
     with raw:
+        try:
+            start = raw.read(6)
+            raw.seek(0)
+        except OSError as e:
+            raise DataError(path, f"cannot be read: {e.strerror}") from None
+        compression = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
         if format == "auto":
             format = sniff(_first_bytes(raw, compression, path), path)
-    if format == "parquet" and (path == "-" or compression):
+    if format == "parquet" and (size is None or compression):
         raise DataError(path, "Parquet needs a plain file, because its index is at the end")
     return Source(path, format, compression, size, mtime, Meter(size))
 

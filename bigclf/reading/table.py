@@ -87,7 +87,7 @@ def align(names: Sequence[str], kinds: Kinds, options: ReadOptions, path: str, n
         at = _label(names, options, path, set(), notices)
         chosen = None if at is None else names[at]
     if chosen in wanted:
-        raise DataError(path, f"column {chosen!r} is a feature of the model, it cannot be the label")
+        raise DataError(path, f"column {chosen!r} is a feature of the model; --label should name another")
     place: dict[str, list[int]] = {}
     for at, name in enumerate(names):
         place.setdefault(name, []).append(at)

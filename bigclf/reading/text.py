@@ -14,6 +14,7 @@ from bigclf.reading.source import Source, open_stored, unpack
 from bigclf.reading.span import UTF8, WHOLE, Span
 from bigclf.reading.stored import Stored
 
+UTF16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 _PASSED = 1 << 18  # bytes passed over at once
 
 
@@ -51,7 +52,10 @@ def text_blocks(
             text = _decoded(stream, name)
             if start > 0 or end is not None:
                 _go(text, stored, source, span, start, end)
-            yield from blocks(text, options.block_size, quote, stop, grow, start)
+            for block in blocks(text, options.block_size, quote, stop, grow, start):
+                if name in UTF8 and not block.offset and bytes(block.buffer[block.start :][:2]) in UTF16:
+                    raise DataError(source.path, "begins as UTF-16 text does; give --encoding utf-16")
+                yield block
         stored.finish(source.size, source.mtime)
     except UnicodeError as e:
         what = f"bytes after row {rows()} are no text in {options.encoding} ({e}); see --encoding"
