@@ -27,7 +27,7 @@ def test_the_tour_runs(tmp_path):
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     first = SHELL[0].splitlines()[0].removeprefix("pip install . && ")
-    script = "set -e\n" + first + "\n" + SHELL[1]
+    script = "set -e\n" + first + "\n" + SHELL[1] + SHELL[2]
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=tmp_path,
