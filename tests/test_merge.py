@@ -91,3 +91,16 @@ def test_shards_that_cannot_be_meant(text, inputs, capsys):  # noqa: F811
 def test_a_packed_file_has_no_shards(inputs, tmp_path, capsys):  # noqa: F811
     assert run("train", inputs / "a.svm.gz", "--shard", "1/2", "-o", tmp_path / "m.npz") == 1
     assert "a.svm.gz" in capsys.readouterr().err
+
+
+def test_a_shard_without_rows_adds_nothing(tmp_path, capsys):
+    (tmp_path / "a.svm").write_text("1 1:1 2:3\n0 1:2\n1 2:2\n")
+    parts = []
+    for i in range(1, 8):
+        parts.append(tmp_path / f"{i}.npz")
+        assert run("train", tmp_path / "a.svm", "--shard", f"{i}/7", "-o", parts[-1]) == 0
+    assert run("merge", *parts, "-o", tmp_path / "m.npz") == 0
+    assert run("train", tmp_path / "a.svm", "-o", tmp_path / "w.npz") == 0
+    merged, whole = load(tmp_path / "m.npz"), load(tmp_path / "w.npz")
+    assert merged.rows == 3
+    np.testing.assert_allclose(merged.state.w, whole.state.w, rtol=1e-9)

@@ -91,7 +91,9 @@ def execute(job: Job, report: Report) -> None:
             raise keeper.stopped(stop, output) from None
         except BudgetError as e:
             raise keeper.out_of_memory(e, output) from None
-        if not run.fit.rows:
+        if not run.fit.rows and job.share and not run.stream.skips.rows:
+            report.note(f"shard {job.share[0]}/{job.share[1]} has no rows; its model adds nothing to a merge")
+        elif not run.fit.rows:
             raise no_rows(job.sources, run.stream.skips)
         model = run.model(keeper.reading)
         save(output, model)
