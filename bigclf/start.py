@@ -57,8 +57,7 @@ def prepare() -> None:
         os.environ.setdefault(name, value)
     if limit() is not None:
         os.environ.setdefault("ARROW_IO_THREADS", "1")
-        if "MALLOC_ARENA_MAX" not in os.environ:
-            _one_arena()
+        one_arena()
     gc.disable()
 
 
@@ -126,10 +125,11 @@ def _check(kinds: list[str], compiling: bool) -> None:
         )
 
 
-def _one_arena() -> None:
+def one_arena() -> None:
     import ctypes
 
     try:
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+        if "MALLOC_ARENA_MAX" not in os.environ:
+            ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
     except (OSError, AttributeError):  # a C library that has no arenas
         return

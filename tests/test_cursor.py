@@ -124,7 +124,7 @@ def test_progress_ends_at_the_total(form, pack):
 
 def test_progress_of_standard_input_has_no_total(monkeypatch):
     text = "\n".join(libsvm_rows(30)).encode()
-    monkeypatch.setattr(source, "_STDIN", io.BufferedReader(io.BytesIO(text)))
+    monkeypatch.setattr(source, "_PIPES", {"-": io.BufferedReader(io.BytesIO(text))})
     read = Read(["-"], format="libsvm", block_size=100)
     assert len(read.rows) == 30 and read.stream.progress() == (len(text), None)
 

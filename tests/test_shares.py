@@ -118,7 +118,7 @@ def test_what_cannot_be_cut_is_refused(monkeypatch):
     path = put("t.svm", libsvm_rows(5), pack=".gz")
     with pytest.raises(DataError, match=r"t.svm.gz: a compressed file cannot be cut; --shard needs plain files"):
         Read([path], share=(1, 2))
-    monkeypatch.setattr(source, "_STDIN", io.BufferedReader(io.BytesIO(b"1 1:1\n")))
+    monkeypatch.setattr(source, "_PIPES", {"-": io.BufferedReader(io.BytesIO(b"1 1:1\n"))})
     with pytest.raises(UsageError, match="standard input '-' cannot be cut"):
         Read(["-"], share=(1, 2), format="libsvm")
     with pytest.raises(DataError, match=r"text in utf-16 cannot be cut; --shard needs UTF-8"):

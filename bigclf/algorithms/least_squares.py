@@ -61,6 +61,7 @@ def build(
         return algorithm1(b, tau, eta)
 
     pooled = not weighted
+    scratch = gram.Scratch()
     axes = {
         "gram": (1 if pooled else "classes", "cols", "cols"),
         "first": ("classes", "cols"),
@@ -94,7 +95,7 @@ def build(
         present = np.bincount(y[y >= 0], minlength=s.rows.size) > 0
         for c in np.flatnonzero(present & (s.rows == 0)):
             s.code[:, c] = plan.target[:, np.argmax(y == c)]
-        gram.add(block.X, y, pooled, s.gram, s.first, s.rows, s.lo, s.hi)
+        gram.add(block.X, y, pooled, s.gram, s.first, s.rows, s.lo, s.hi, scratch)
         n, last = s.rows.sum(), s.solved[0]
         seldom = max(TILE, SPARSE_SOLVES * s.w.shape[1])
         stale = np.isnan(s.shift).any()  # units were born since

@@ -52,7 +52,7 @@ def read_options(
     packed = form == "libsvm" and any(s.compression for s in sources)
     room = before_rows(headroom(cap_of(given)), "packed" if packed else form, curve)
     most = values.get("block_size", BLOCK_SIZE)
-    fits = block_bytes(room, BlockNeed(form, DENSE_TEXT[form]), most=most)
+    fits = block_bytes(room, BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT), most=most)
     values.setdefault("block_size", fits)
     return replace(ReadOptions(**values), max_column=max_column(room), **more)
 

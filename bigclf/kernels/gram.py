@@ -29,7 +29,30 @@ def gather(X: Any, y: Array, place: Array, P: Array, lo: Array, hi: Array) -> No
             hi[j] = max(hi[j], p[j])
 
 
-def add(X: Any, y: Array, pooled: bool, gram: Array, first: Array, rows: Array, lo: Array, hi: Array) -> None:
+class Scratch:
+    """Room for one tile, kept from tile to tile: fresh pages for each would cost more than the products."""
+
+    def __init__(self) -> None:
+        self.P = np.empty((0, 0))
+
+    def rows(self, n: int, cols: int) -> Array:
+        """(n, cols) float64, not initialised."""
+        if self.P.shape[0] < n or self.P.shape[1] != cols:
+            self.P = np.empty((n, cols))
+        return self.P[:n]
+
+
+def add(
+    X: Any,
+    y: Array,
+    pooled: bool,
+    gram: Array,
+    first: Array,
+    rows: Array,
+    lo: Array,
+    hi: Array,
+    scratch: Scratch,
+) -> None:
     """Add a tile to the sums, in place.
 
     gram (classes or 1, cols, cols): products by class, or of all rows when pooled; first (classes, cols): sums;
@@ -37,7 +60,7 @@ def add(X: Any, y: Array, pooled: bool, gram: Array, first: Array, rows: Array, 
     """
     counts = np.bincount(y[y >= 0], minlength=rows.size)
     ends = np.cumsum(counts)
-    P = np.empty((int(ends[-1]), cols(X)))
+    P = scratch.rows(int(ends[-1]), cols(X))
     gather(X, y, ends - counts, P, lo, hi)
     if pooled:
         gram[0] += P.T @ P

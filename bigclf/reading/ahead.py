@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
+from bigclf import start
 from bigclf.reading.raw import Raw
 
 DEPTH = 1  # blocks that wait; with one being read and one being learned from, three are in flight
@@ -37,6 +38,7 @@ def ahead(rows: Iterator[Raw], waiting: Callable[[], None]) -> Iterator[Raw]:
             end = e
         _put(ready, end, over)
 
+    start.one_arena()  # what one thread frees the other takes again: memory stays flat
     thread = threading.Thread(target=read, name="reader", daemon=True)
     thread.start()
     try:
