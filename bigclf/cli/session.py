@@ -11,6 +11,7 @@ from bigclf.cli.groups import size
 from bigclf.cli.options import Given
 from bigclf.errors import DataError
 from bigclf.limits import headroom, parse_budget
+from bigclf.reading.ahead import IN_FLIGHT
 from bigclf.reading.options import BLOCK_SIZE, ReadOptions
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
