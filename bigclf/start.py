@@ -126,10 +126,15 @@ def _check(kinds: list[str], compiling: bool) -> None:
 
 
 def one_arena() -> None:
+    """Let all threads share one heap: what one frees another takes again. A user's own setting is respected."""
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        _one_arena()
+
+
+def _one_arena() -> None:
     import ctypes
 
     try:
-        if "MALLOC_ARENA_MAX" not in os.environ:
-            ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
     except (OSError, AttributeError):  # a C library that has no arenas
         return

@@ -82,7 +82,7 @@ def child(code, mib=None):
 
 
 SHOW = (
-    "import os; from bigclf import start; start.one_arena = lambda: print('one arena'); start.prepare();"
+    "import os; from bigclf import start; start._one_arena = lambda: print('one arena'); start.prepare();"
     "print(os.environ['OPENBLAS_NUM_THREADS'], os.environ.get('ARROW_IO_THREADS'), start.limit())"
 )
 
