@@ -27,7 +27,7 @@ from bigclf.reading.encode_kernel import (
 )
 from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.head import DENSE_COLUMNS, check_name
-from bigclf.reading.raw import Raw, Skips, Sparse, Words
+from bigclf.reading.raw import Raw, Skips, Sparse, Words, take
 from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
 
 LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
@@ -245,14 +245,7 @@ class Encoder:
         self._gone = raw.row[bad]
         if not bad:
             return raw
-        keep = np.delete(np.arange(len(raw.row)), bad)
-
-        def part(column: Any) -> Any:
-            return Words(column.code[keep], column.names) if isinstance(column, Words) else column[keep]
-
-        data = {name: part(column) for name, column in raw.data.items()}
-        label = part(raw.label) if raw.label is not None else None
-        return raw._replace(row=raw.row[keep], data=data, label=label, where=lambda i: raw.where(int(keep[i])))
+        return take(raw, np.delete(np.arange(len(raw.row)), bad))
 
     def _stretch(self) -> None:
         """Bring the schema's arrays to the columns of the blocks."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,3 +81,21 @@ class Skips:
 
 
 Reader: TypeAlias = Iterator[Raw]
+
+
+def take(raw: Raw, rows: NDArray[np.int64]) -> Raw:
+    """The rows with these positions, in this order."""
+
+    def column(c: Any) -> Any:
+        return Words(c.code[rows], c.names) if isinstance(c, Words) else c[rows]
+
+    data: Any
+    if isinstance(raw.data, Sparse):
+        start, size = raw.data.indptr[rows], np.diff(raw.data.indptr)[rows]
+        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
+        at = np.repeat(start - indptr[:-1], size) + np.arange(indptr[-1])
+        data = Sparse(indptr, raw.data.column[at], raw.data.value[at])
+    else:
+        data = {name: column(c) for name, c in raw.data.items()}
+    label = None if raw.label is None else column(raw.label)
+    return Raw(raw.row[rows], data, label, lambda i: raw.where(int(rows[i])), raw.head, raw.at)

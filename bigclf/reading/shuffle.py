@@ -13,11 +13,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bigclf import draws
 from bigclf.errors import UsageError
-from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words
+from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words, take
 from bigclf.reading.stream import Stream
 
 if TYPE_CHECKING:
@@ -77,11 +76,11 @@ class Shuffled:
             raws = [raw for part in order[group * GROUP : (group + 1) * GROUP] for raw in self._part(int(part))]
             if raws:
                 mixed = join(raws, Cursor(0, group, 0, row, skipped))
-                mixed = pick(mixed, draws.order(len(mixed.row), self.seed, self.number, group))
+                mixed = take(mixed, draws.order(len(mixed.row), self.seed, self.number, group))
                 mixed = mixed._replace(row=row + np.arange(len(mixed.row)))
                 row += len(mixed.row)
                 for a in range(max(0, self.from_row - (row - len(mixed.row))), len(mixed.row), ROWS):
-                    yield pick(mixed, np.arange(a, min(a + ROWS, len(mixed.row))))
+                    yield take(mixed, np.arange(a, min(a + ROWS, len(mixed.row))))
             group += 1
             self._groups_done = group
 
@@ -123,21 +122,3 @@ def _column(parts: list[Any]) -> Any:
         table = np.array([place.setdefault(name, len(place)) for name in p.names] + [-1], np.int32)
         codes.append(table[p.code])
     return Words(np.concatenate(codes), list(place))
-
-
-def pick(raw: Raw, rows: NDArray[np.int64]) -> Raw:
-    """The rows with these positions, in this order."""
-
-    def column(c: Any) -> Any:
-        return Words(c.code[rows], c.names) if isinstance(c, Words) else c[rows]
-
-    data: Any
-    if isinstance(raw.data, Sparse):
-        start, size = raw.data.indptr[rows], np.diff(raw.data.indptr)[rows]
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
-        at = np.repeat(start - indptr[:-1], size) + np.arange(indptr[-1])
-        data = Sparse(indptr, raw.data.column[at], raw.data.value[at])
-    else:
-        data = {name: column(c) for name, c in raw.data.items()}
-    label = None if raw.label is None else column(raw.label)
-    return Raw(raw.row[rows], data, label, lambda i: raw.where(int(rows[i])), raw.head, raw.at)
