@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from bigclf.errors import DataError
 from bigclf.reading.csv_piece import Dialect, Piece
+from bigclf.reading.labels import NUMBER
 from bigclf.reading.raw import Column, Words
-from bigclf.reading.table import BLANKS, MISSING, NUMBER, TRUTH, codes, finite, floats, show, spell, whole, words
+from bigclf.reading.table import BLANKS, MISSING, TRUTH, codes, finite, floats, show, spell, whole, words
 
 NUMERIC, TRUE_FALSE, GONE, WORD, ENDLESS, BROKEN = range(6)
 _INFINITE = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")

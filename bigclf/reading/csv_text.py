@@ -25,13 +25,13 @@ from bigclf.reading.csv_exact import BAD_TEXT, exact
 from bigclf.reading.csv_head import determine
 from bigclf.reading.csv_part import Part, Texts, texts
 from bigclf.reading.csv_piece import Dialect
+from bigclf.reading.labels import NUMBER
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Skips, Words
 from bigclf.reading.source import Source
 from bigclf.reading.span import SHARE_ROWS, Share, Span, first_row, spans
 from bigclf.reading.stored import Meter
 from bigclf.reading.table import (
-    NUMBER,
     TRUTH,
     Kinds,
     Layout,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +12,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
-from bigclf.reading.labels import canonical
+from bigclf.reading.labels import NUMBER, canonical
 from bigclf.reading.options import MISSING_TOKENS, ReadOptions
 from bigclf.reading.raw import Words
 
 BLANKS = " \t"  # trimmed from both ends of every field of text
 MISSING = frozenset(MISSING_TOKENS)
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 TRUTH = ("true", "True", "TRUE", "false", "False", "FALSE")  # 1, 1, 1, 0, 0, 0 in a column of numbers
 _SHOWN = 20  # names listed in a message
 
