@@ -199,6 +199,22 @@ def test_resume_refuses_what_contradicts_the_run(more, code, words, inputs, tmp_
     assert words in said and said.count("\n") == 1
 
 
+def test_a_bad_row_far_down_does_not_cost_the_work(inputs, tmp_path, capsys):
+    """With --checkpoint the rows before it are kept, and the run can go on without it."""
+    text = "".join(svm_lines(*table())) * 3  # longer than the head
+    late = tmp_path / "late.svm"
+    late.write_text(text + "1 1:x\n" + "1 1:2\n")
+    words = [late, "--algo", "arow", "--block-size", "9000"]
+    assert run(*words, "-o", tmp_path / "m.npz", "--checkpoint", tmp_path / "ck.npz") == 1
+    said = capsys.readouterr().err
+    assert "late.svm:15001:5" in said and "--resume" in said and "ck.npz" in said and said.count("\n") == 1
+    assert not (tmp_path / "m.npz").exists()
+    assert run(late, "--resume", tmp_path / "ck.npz", "--on-error", "skip", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["skipped"] == 1
+    assert run(*words, "--on-error", "skip", "-o", tmp_path / "whole.npz") == 0
+    assert (tmp_path / "m.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes()
+
+
 def test_a_model_is_no_checkpoint(inputs, tmp_path, capsys):
     assert run(inputs / "a.svm", "-o", tmp_path / "m.npz") == 0
     assert run(inputs / "a.svm", "--resume", tmp_path / "m.npz") == 1

@@ -10,7 +10,7 @@ from typing import Any
 
 from bigclf.cli.groups import every
 from bigclf.cli.progress import Progress
-from bigclf.errors import BigclfError, BudgetError, Interrupted
+from bigclf.errors import BigclfError, BudgetError, DataError, Interrupted
 from bigclf.model import save
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
@@ -70,6 +70,14 @@ class Keeper:
             return Interrupted(f"{where}; saved {path}; {how} {shlex.quote(str(path))}", code)
         command = shlex.join(["bigclf", "train", *inputs, "--resume", str(path), "-o", str(output)])
         return Interrupted(f"{where}; saved {path}; go on with: {command}", code)
+
+    def failed(self, e: DataError) -> BigclfError:
+        """Save for a fault of the data, when the user asked for checkpoints; the error that ends the run."""
+        if self.path is None or not self.run.fit.rows:
+            return e
+        self._save(self.path)
+        how = f"the {self.run.fit.rows:,} rows before it are in {self.path}, --resume with --on-error skip goes on"
+        return BigclfError(f"{e}; {how}")
 
     def out_of_memory(self, e: BudgetError, output: Path) -> BigclfError:
         """Save what was learned before the memory's limit; the error that ends the run."""

@@ -18,7 +18,7 @@ from bigclf.cli.report import Report, emit
 from bigclf.cli.session import cap_of, kept, kinds_of, no_rows, read_options
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
-from bigclf.errors import BigclfError, BudgetError, UsageError
+from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
 from bigclf.model import Model, load, save, writable
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, collect, make_schema
@@ -91,6 +91,8 @@ def execute(job: Job, report: Report) -> None:
             raise keeper.stopped(stop, output) from None
         except BudgetError as e:
             raise keeper.out_of_memory(e, output) from None
+        except DataError as e:
+            raise keeper.failed(e) from None
         if not run.fit.rows and job.share and not run.stream.skips.rows:
             report.note(f"shard {job.share[0]}/{job.share[1]} has no rows; its model adds nothing to a merge")
         elif not run.fit.rows:
@@ -222,13 +224,12 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         ("--passes", job.passes, found["passes"]),
         ("--limit", job.reading.get("limit"), found["limit"]),
         ("--shard", job.share, share),
-        ("--on-error", job.reading.get("on_error"), found["on_error"]),
         ("--shuffle", job.mixed or None, found["shuffle"]),
     ]
     for name, asked, was in asked_for:
         if asked is not None and asked != was:
             raise BigclfError(f"{job.resume}: the run had {name} {was}, not {asked}")
-    options = read_options(job.reading | {"on_error": found["on_error"]}, job.sources, old.reading)
+    options = read_options({"on_error": found["on_error"]} | job.reading, job.sources, old.reading)
     table = job.sources[0].format != "libsvm"
     cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options, "label" in job.reading) if table else None
     place: dict[str, Any] = {"begin": cursor, "from_row": found["row"]}

@@ -61,7 +61,14 @@ class Run:
         for raw in rows:
             self.rows = int(raw.row[-1]) + 1
             self._cursors.append(raw.at)
+            self._forget()
             yield raw
+
+    def _forget(self) -> None:
+        """Drop the cursors of blocks that were learned from whole; the first that stays is where to go on."""
+        row = self.fit.next_row - self.base
+        while len(self._cursors) > 1 and self._cursors[1].row <= row:
+            self._cursors.popleft()
 
     def _measured(self) -> dict[str, Any]:
         fit, encoder = self.fit, self.fit.encoder
@@ -80,14 +87,12 @@ class Run:
 
     def snapshot(self) -> dict[str, Any]:
         """Where the run stands, as JSON: all rows before `row` were learned from, none after it."""
-        row = self.fit.next_row - self.base
-        while len(self._cursors) > 1 and self._cursors[1].row <= row:
-            self._cursors.popleft()
+        self._forget()
         return {
             "pass": self.number,
             "passes": self.passes,
             "base": self.base,
-            "row": row,
+            "row": self.fit.next_row - self.base,
             "cursor": list(self._cursors[0] if self._cursors else START),
             "rows": self.fit.rows,
             "matrix": self.fit.matrix.tolist(),

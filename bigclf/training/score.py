@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bigclf.core import Block, Scores
 from bigclf.model import Model
+from bigclf.reading.ahead import ahead
 from bigclf.reading.encode import Encoder
 from bigclf.reading.raw import Raw
 from bigclf.reading.stream import Stream
@@ -24,6 +25,6 @@ def score(model: Model, stream: Stream, encoder: Encoder, labels: bool = True) -
     """Scores of every row of the stream. `labels` False reads rows as if they had none."""
     learner = model.learner()
     state = learner.finish(model.state) if learner.finish is not None else model.state
-    for raw in stream:
+    for raw in ahead(iter(stream), lambda: None):
         for block in encoder.blocks(raw if labels else raw._replace(label=None)):
             yield Scored(raw, block, learner.decision(state, block.X))
