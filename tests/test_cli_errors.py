@@ -415,13 +415,13 @@ def test_parquet_labels_that_are_missing(good, fault, folder):
 
 @pytest.mark.parametrize("algo", ["perceptron", "nr-rls"])
 def test_many_late_classes_do_not_take_for_ever(good, write, algo):
-    """Two classes in the head, then 120 more: seconds at most."""
+    """Two classes in the head, then 500 more: about a second; with a cubic cost it took minutes."""
     import time
 
-    write("a.svm", "1 1:1\n2 1:2\n" * 5001 + "".join(f"{k} 1:{k}\n" for k in range(3, 123)))
+    write("a.svm", "1 1:1\n2 1:2\n" * 5001 + "".join(f"{k} 1:{k}\n" for k in range(3, 503)))
     begun = time.monotonic()
     good("train", "a.svm", "--algo", algo, "-q")
-    assert time.monotonic() - begun < 1.0
+    assert time.monotonic() - begun < 20.0
 
 
 def test_one_unknown_word_names_encoding_of_utf16(fault, write):
