@@ -73,10 +73,10 @@ def main(argv: list[str]) -> int:
         code = build(_words() or argv)(argv, prog_name="bigclf", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
+        if code == 128 + signal.SIGINT:  # what typer makes of Ctrl-C
+            return _fail("interrupted", code, argv)
         return code if isinstance(code, int) else 0
     except typer.Exit as e:
-        if isinstance(e.__cause__ or e.__context__, KeyboardInterrupt):
-            return _fail("interrupted", 128 + signal.SIGINT, argv)
         return e.exit_code
     except BrokenPipeError:
         return _closed_pipe()
@@ -118,7 +118,8 @@ def _closed_pipe() -> int:
 def _fail(text: str, code: int, argv: Sequence[str]) -> int:
     if os.environ.get("BIGCLF_DEBUG") == "1" or any(re.fullmatch("-vv+", a) for a in argv):
         traceback.print_exc()
-    print(f"bigclf: {text}", file=sys.stderr)
+    if sys.stderr is not None:  # print would take standard output instead
+        print(f"bigclf: {text}", file=sys.stderr)
     return code
 
 

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf.errors import DataError
+from bigclf.errors import BudgetError, DataError
 from bigclf.reading import libsvm_kernel as kernel
 from bigclf.reading import raw
 from bigclf.reading.libsvm_labels import Labels, longer
-from bigclf.reading.libsvm_strict import LineFault, parse_line
+from bigclf.reading.libsvm_strict import LineFault, TooWide, parse_line
 from bigclf.reading.libsvm_tokens import CHUNK
 from bigclf.reading.lines import ByteBlock
-from bigclf.reading.options import ReadOptions
+from bigclf.reading.options import LAST_COLUMN, ReadOptions
 from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words
 from bigclf.reading.source import Source
 from bigclf.reading.span import SHARE_ROWS, WHOLE, Share, Span, first_row, spans
@@ -230,8 +230,11 @@ class Parser:
         while (length := buffer[start : min(start + step, end)].tobytes().find(b"\n")) < 0:
             step *= 4
         line = buffer[start : start + length].tobytes()
-        column, what = explain(line, self.options)
-        self.skips.fault(DataError(f"{self.place()}:{column}", what))
+        fault = first_fault(line, self.options)
+        place = f"{self.place()}:{fault.column}"
+        if isinstance(fault, TooWide) and self.options.max_column < LAST_COLUMN:
+            raise BudgetError(f"{place}: {fault.what}")  # it is for want of memory: no row is to be dropped for that
+        self.skips.fault(DataError(place, fault.what))
         self.state[kernel.AT] += length + 1
         self.state[kernel.LINE] += 1
         self.state[kernel.ROW] += 1
@@ -240,8 +243,14 @@ class Parser:
 
 def explain(line: bytes, options: ReadOptions) -> tuple[int, str]:
     """Column and reason of the first fault of a line that the kernel refused."""
+    fault = first_fault(line, options)
+    return fault.column, fault.what
+
+
+def first_fault(line: bytes, options: ReadOptions) -> LineFault:
+    """The first fault of a line that the kernel refused."""
     try:
         parse_line(line, options)
     except LineFault as fault:
-        return fault.column, fault.what
+        return fault
     raise AssertionError(f"the LIBSVM kernel refused a line that is right: {line[:200]!r}")

@@ -1,9 +1,9 @@
 """Rows in a random order without holding them all: parts of the input in random order, a few at a time, mixed.
 
-The input is cut into parts of about a mebibyte (or a Parquet row group), as shards are. They are visited in an order
-that the seed decides; the rows of every GROUP parts are held and given out in random order. So rows that lay together
-are spread over the whole pass and the rows of one group come from all over the input. (The scheme is that of Xu et al.,
-"In-database machine learning with CorgiPile", SIGMOD 2022.) Nothing is written to disk.
+The input is cut into parts of about a quarter of a mebibyte (or a Parquet row group), as shards are. They are visited
+in an order that the seed decides; the rows of every GROUP parts are held and given out in random order. So rows that
+lay together are spread over the whole pass and the rows of one group come from all over the input. (The scheme is that of
+Xu et al., "In-database machine learning with CorgiPile", SIGMOD 2022.) Nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bigclf.reading.source import Source
     from bigclf.reading.table import Kinds
 
-PART = 1 << 20  # bytes; a constant, so that the order depends on the input and the seed alone
+PART = 1 << 18  # bytes; a constant, so that the order depends on the input and the seed alone
 GROUP = 16  # parts that are mixed
 ROWS = 8192  # rows given out at once
 
@@ -76,11 +76,14 @@ class Shuffled:
             raws = [raw for part in order[group * GROUP : (group + 1) * GROUP] for raw in self._part(int(part))]
             if raws:
                 mixed = join(raws, Cursor(0, group, 0, row, skipped))
-                mixed = take(mixed, draws.order(len(mixed.row), self.seed, self.number, group))
-                mixed = mixed._replace(row=row + np.arange(len(mixed.row)))
-                row += len(mixed.row)
-                for a in range(max(0, self.from_row - (row - len(mixed.row))), len(mixed.row), ROWS):
-                    yield take(mixed, np.arange(a, min(a + ROWS, len(mixed.row))))
+                del raws
+                n = len(mixed.row)
+                mixed = mixed._replace(row=row + np.arange(n))
+                mixing = draws.order(n, self.seed, self.number, group)
+                for a in range(max(0, self.from_row - row), n, ROWS):
+                    some = take(mixed, mixing[a : a + ROWS])
+                    yield some._replace(row=row + np.arange(a, a + len(some.row)))
+                row += n
             group += 1
             self._groups_done = group
 
@@ -95,9 +98,11 @@ def join(raws: list[Raw], at: Cursor) -> Raw:
     starts = np.cumsum([0] + [len(r.row) for r in raws])
     first: Any = raws[0].data
 
+    places = [r.where for r in raws]
+
     def where(i: int) -> str:
         k = int(np.searchsorted(starts, i, side="right")) - 1
-        return raws[k].where(i - int(starts[k]))
+        return places[k](i - int(starts[k]))
 
     data: Any
     if isinstance(first, Sparse):
