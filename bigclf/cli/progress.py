@@ -124,4 +124,4 @@ class Progress:
                 log.flush()
                 self.log = log
             except OSError as e:
-                self.report.note(f"{self._log_path}: cannot be written: {e.strerror}; the log ends here")
+                self.report.fault(f"{self._log_path}: cannot be written: {e.strerror}; the log ends here")

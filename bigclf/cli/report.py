@@ -25,7 +25,12 @@ class Report:
 
     def note(self, text: str) -> None:
         """One line on standard error."""
-        if self.quiet or sys.stderr is None:  # print would take standard output instead
+        if not self.quiet:
+            self.fault(text)
+
+    def fault(self, text: str) -> None:
+        """As `note`, and also when quiet."""
+        if sys.stderr is None:  # print would take standard output instead
             return
         try:
             print(f"bigclf: {text}", file=sys.stderr)

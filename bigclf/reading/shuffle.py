@@ -2,8 +2,8 @@
 
 The input is cut into parts of about a quarter of a mebibyte (or a Parquet row group), as shards are. They are visited
 in an order that the seed decides; the rows of every GROUP parts are held and given out in random order. So rows that
-lay together are spread over the whole pass and the rows of one group come from all over the input. (The scheme is that of
-Xu et al., "In-database machine learning with CorgiPile", SIGMOD 2022.) Nothing is written to disk.
+lay together are spread over the whole pass, and the rows of one group come from all over the input (as in Xu et al.,
+"In-database machine learning with CorgiPile", SIGMOD 2022). Nothing is written to disk.
 """
 
 from __future__ import annotations
