@@ -20,12 +20,13 @@ from bigclf.cli.session import cap_of, kept, kinds_of, no_rows, read_options
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
+from bigclf.limits import headroom, human
 from bigclf.model import Model, load, save
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, collect, make_schema
 from bigclf.reading.labels import canonical, sort_key
 from bigclf.reading.raw import Cursor, Raw
-from bigclf.reading.shuffle import Shuffled
+from bigclf.reading.shuffle import Shuffled, group_bytes
 from bigclf.reading.source import changed
 from bigclf.reading.span import SHARE_ROWS
 from bigclf.reading.stream import Stream
@@ -144,6 +145,10 @@ def _reader(job: Job, options: ReadOptions, kinds: Kinds | None, limit: int) -> 
     """The stream of the rows to learn from, when columns and classes are known."""
     if not job.mixed:
         return Stream(job.sources, options, kinds, limit, share=job.share)
+    room, need = headroom(cap_of(job.reading)), group_bytes(job.sources)
+    if need > room.bytes:
+        what = f"--shuffle mixes up to {human(need)} of rows at a time"
+        raise BudgetError(f"{what}, and {human(room.bytes)} are left of {room.binding.name}; shuffle the file instead")
     return Shuffled(job.sources, options, kinds, job.seed or 1)
 
 

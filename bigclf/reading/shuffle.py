@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PART = 1 << 18  # bytes; a constant, so that the order depends on the input and the seed alone
 GROUP = 16  # parts that are mixed
 ROWS = 8192  # rows given out at once
+TEXT_FACTOR = 12
 
 
 class Shuffled:
@@ -91,6 +92,25 @@ class Shuffled:
         stream = Stream(self.sources, self.options, self.kinds, share=(part + 1, self.parts))
         stream.skips, stream.notices = self.skips, self.notices
         return iter(stream)
+
+
+def group_bytes(sources: Sequence[Source]) -> int:
+    """Bytes that the rows of one group take at most, as read and joined.
+
+    Text: twelve bytes of arrays for each byte, which short rows need. Parquet: as many of the largest row groups as
+    parts are mixed, or as there are.
+    """
+    if sources[0].format != "parquet":
+        return TEXT_FACTOR * min(GROUP * PART, sum(s.size or 0 for s in sources))
+    import pyarrow.parquet as pq
+
+    largest = count = 0
+    for source in sources:
+        metadata = pq.read_metadata(source.path)
+        rows = (metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))
+        largest = max(largest, *(n * (8 * metadata.num_columns + 28) for n in rows), 0)
+        count += metadata.num_row_groups
+    return 2 * largest * min(GROUP, count)
 
 
 def join(raws: list[Raw], at: Cursor) -> Raw:
