@@ -17,6 +17,7 @@ from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
 
 DENSE_COLUMNS = 4096  # LIBSVM rows are laid out densely up to here, when the head fills half their cells
 MAX_CATEGORIES = 1000  # distinct words of one column
+TINY = 1e-300  # narrower columns count as constant: the inverse would be no number
 ILL = 1000.0  # |mean| over spread above which float32 would lose the spread
 CHUNK = 1024
 
@@ -181,7 +182,7 @@ def _scaling(
         width = np.maximum(np.abs(stats.lo - reference), np.abs(stats.hi - reference))
     else:
         return offset, factor
-    np.divide(1.0, width, out=factor, where=width > 0.0)
+    np.divide(1.0, width, out=factor, where=width > TINY)
     offset[0], factor[0] = 0.0, 1.0
     return offset, factor
 
