@@ -192,10 +192,9 @@ def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
     names: set[str] = set(wishes.classes)
     for raw in head:
         if raw.label is not None:
-            names.update(raw.label.names[k] for k in np.unique(raw.label.code) if k >= 0)
-    for raw in head:
-        if raw.label is not None:
-            check_name(raw, names)
+            here = {raw.label.names[k] for k in np.unique(raw.label.code) if k >= 0}
+            check_name(raw, here)
+            names |= here
     if len(names) > MAX_CLASSES:
         raise DataError(
             head[0].where(0).rsplit(":", 1)[0],
@@ -205,15 +204,11 @@ def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
 
 
 def check_name(raw: Raw, names: Iterable[str]) -> None:
-    """Refuse class names that would break the lines of predict."""
+    """Refuse names of classes of these rows that would break the lines of predict."""
     for name in names:
         if any(c in name for c in "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
             assert raw.label is not None
-            at = (
-                int(np.flatnonzero(np.array(raw.label.names)[raw.label.code] == name)[0])
-                if name in raw.label.names
-                else 0
-            )
+            at = int(np.flatnonzero(raw.label.code == raw.label.names.index(name))[0])
             raise DataError(raw.where(at), f"class {name!r} holds a tab or a line break, which predict could not write")
 
 
