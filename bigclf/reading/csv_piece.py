@@ -151,7 +151,7 @@ class Piece:
         Returns a pyarrow.Table with the positions as names, and record -> number of fields of the rows left out.
         Raises pyarrow.ArrowInvalid where a value does not fit its type.
         """
-        if self.data.isascii() or _is_text(self.data):
+        if self.data.isascii() or is_text(self.data):
             return self._parse(self.data, types)
         # pyarrow must hand an uneven row to Python as text: of such rows the bytes beyond ASCII are replaced.
         _, ragged = self._parse(self.data.translate(_ASCII), dict.fromkeys(types, pa.string()))
@@ -192,7 +192,8 @@ class Piece:
         return table, ragged
 
 
-def _is_text(data: bytes) -> bool:
+def is_text(data: bytes) -> bool:
+    """Whether the bytes are UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:
