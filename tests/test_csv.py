@@ -14,19 +14,6 @@ from bigclf.reading.raw import Skips
 from bigclf.reading.source import find
 from bigclf.reading.table import Kinds
 
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write text or bytes to a file of the folder in which the test runs."""
-    monkeypatch.chdir(tmp_path)
-
-    def to(name, text):
-        (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
-        return name
-
-    return to
-
-
 # Columns
 
 

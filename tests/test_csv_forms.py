@@ -13,19 +13,6 @@ from tabular import fault, features, labels, open_csv, read
 from bigclf.errors import DataError, UsageError
 from bigclf.reading.table import Kinds
 
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write text or bytes to a file of the folder in which the test runs."""
-    monkeypatch.chdir(tmp_path)
-
-    def to(name, text):
-        (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
-        return name
-
-    return to
-
-
 # Forms of text
 
 

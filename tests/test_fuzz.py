@@ -153,18 +153,6 @@ def test_any_state_comes_back_from_its_file(name, tmp_path_factory, classes, col
 # Found by fuzzing
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Writes a file in the folder in which the test runs."""
-    monkeypatch.chdir(tmp_path)
-
-    def to(name, data):
-        (tmp_path / name).write_bytes(data)
-        return name
-
-    return to
-
-
 @pytest.mark.parametrize("row, fields", [(b"3,\xff", 2), (b"\xc3", 1), (b"1,u,0\x8a,u,0", 5)])
 def test_an_uneven_row_that_is_no_text_either(write, row, fields):
     """pyarrow could not hand such a row to Python, and a trace was printed."""
