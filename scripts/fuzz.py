@@ -62,7 +62,56 @@ with atheris.instrument_imports(["bigclf"], [f"bigclf.{m}" for m in COMPILED]) i
 
 SAMPLES = Path(__file__).parent.parent / "sample_data"
 MOST, SLOW, ROOM = 6000, 20.0, 1 << 30  # bytes of an input; seconds and further bytes that one may take
-NUMBERS = ["0", "-0", "+1", "1.", ".5", ".", "-", "+", "1e5", "1e-400", "1e400", "-1e309", "4.9e-324", "1.7976931348623159e308", "9007199254740993", "0x10", "1_0", "1,5", "nan", "-NaN", "inf", "+Infinity", "1e", "1e+", "1d3", "--1", "1.2.3", "00000000000000000000001", "1e0000000000001", "2147483645", "2147483646", "4294967297", "9223372036854775808", "18446744073709551616", "0.1000000000000000055511151231257827021181583404541015625", "true", "False", "1e22", "8.5e-324", "2.2250738585072011e-308", "123456789012345678901234567890", "NA", "N/A", "null", "?", "NULL", "none", "2024-01-31"]
+NUMBERS = [
+    "0",
+    "-0",
+    "+1",
+    "1.",
+    ".5",
+    ".",
+    "-",
+    "+",
+    "1e5",
+    "1e-400",
+    "1e400",
+    "-1e309",
+    "4.9e-324",
+    "1.7976931348623159e308",
+    "9007199254740993",
+    "0x10",
+    "1_0",
+    "1,5",
+    "nan",
+    "-NaN",
+    "inf",
+    "+Infinity",
+    "1e",
+    "1e+",
+    "1d3",
+    "--1",
+    "1.2.3",
+    "00000000000000000000001",
+    "1e0000000000001",
+    "2147483645",
+    "2147483646",
+    "4294967297",
+    "9223372036854775808",
+    "18446744073709551616",
+    "0.1000000000000000055511151231257827021181583404541015625",
+    "true",
+    "False",
+    "1e22",
+    "8.5e-324",
+    "2.2250738585072011e-308",
+    "123456789012345678901234567890",
+    "NA",
+    "N/A",
+    "null",
+    "?",
+    "NULL",
+    "none",
+    "2024-01-31",
+]
 TOKENS = [b"\0", b"\r", b"\r\n", b"\n", b"\n\n", b" ", b"\t", b"\v", b"\f", b'"', b'""', b'"a\nb"', b"'", b",", b",,"]
 TOKENS += [
     b"\xef\xbb\xbf",
@@ -455,7 +504,10 @@ def look_cli(data: bytes) -> str:
     for module in (raw, csv_text, parquet):
         module.HEAD_ROWS = (4, 10_000)[data[:1] < b"\x80"]
     reading = ["--on-error", "skip"] if r.random() < 0.4 else []
-    more = {"--scale": ["none", "minmax", "std", "maxabs", "row-l2", "std,row-l2"], "--missing": ["mean", "zero", "error", "skip"]}
+    more = {
+        "--scale": ["none", "minmax", "std", "maxabs", "row-l2", "std,row-l2"],
+        "--missing": ["mean", "zero", "error", "skip"],
+    }
     more |= {"--hash-bits": ["3", "12"], "--dtype": ["float64"], "--passes": ["2"], "--classes": ["0,1,x"]}
     more |= {"--positive": ["1", "0", "yes"], "--shuffle": ["block"], "--seed": ["7"]}
     argv = [w for k, v in more.items() if r.random() < 0.15 for w in (k, r.choice(v))]

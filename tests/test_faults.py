@@ -59,7 +59,11 @@ def one_line(done, *parts, code=1):
 def mounted(folder, *words):
     """Mount there until the test is over; skips where that is not allowed."""
     folder.mkdir(exist_ok=True)
-    if sys.platform != "linux" or os.geteuid() or subprocess.run(["mount", *words, folder], capture_output=True).returncode:
+    if (
+        sys.platform != "linux"
+        or os.geteuid()
+        or subprocess.run(["mount", *words, folder], capture_output=True).returncode
+    ):
         pytest.skip("only root can mount, and only where the container lets it")
     return lambda: subprocess.run(["umount", "-l", folder], check=True)
 
@@ -110,7 +114,16 @@ def test_a_log_that_cannot_be_written_is_named(disk, given, tmp_path):
     folder, before = disk
     (folder / "log").write_bytes(b"\n" * SPACE)
     done = call(
-        "train", given / "a.svm", "--algo", "pa-1", "-q", "--log-file", folder / "log", "-o", tmp_path / "m", before=before
+        "train",
+        given / "a.svm",
+        "--algo",
+        "pa-1",
+        "-q",
+        "--log-file",
+        folder / "log",
+        "-o",
+        tmp_path / "m",
+        before=before,
     )
     one_line(done, str(folder / "log"), code=done.returncode)
 
@@ -205,7 +218,9 @@ def writes(given, option, place):
 
 @pytest.mark.parametrize("option", ["-o", "--checkpoint", "--log-file", "predict"])
 @pytest.mark.parametrize("place", ["nowhere/x", "file/x", "sub", "n" * 300])
-def test_a_place_that_cannot_be_written_to_is_refused_before_reading(option, place, given, fault, write, folder, unread):
+def test_a_place_that_cannot_be_written_to_is_refused_before_reading(
+    option, place, given, fault, write, folder, unread
+):
     write("file", "")
     (folder / "sub").mkdir()
     assert place in fault(1, *writes(given, option, place))
