@@ -100,6 +100,20 @@ def ter(X, y, b=1e-4, tau=0.0, eta=1.0):
 nr_rls = ter
 
 
+def ar_rls(X, y, b=1e-4, tau=0.0, eta=1.0, weights="prior"):
+    """Rows keep the weight of their arrival (prior), or fade (decay); R and z row by row."""
+    d = X.shape[1]
+    R, z = b * np.eye(d), np.zeros(d)
+    seen = {-1: 0, 1: 0}
+    for x, t in zip(X, y):
+        seen[int(t)] += 1
+        n = seen[int(t)]
+        g, f = (sum(seen.values()) / (2 * n), 1.0) if weights == "prior" else (1 / n, 1 - 1 / n if n > 1 else 1.0)
+        R = f * R + g * np.outer(x, x)
+        z = f * z + g * (tau + eta * t) * x
+    return np.linalg.solve(R, z)
+
+
 def minmax(X):
     """Columns brought to [0, 1]; constant ones to 0; the first, the bias, stays."""
     lo, hi = X.min(axis=0), X.max(axis=0)

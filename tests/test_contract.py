@@ -145,6 +145,17 @@ def test_weights_count_where_the_declaration_says_so(name):
     assert differ == registry.get(name.split()[0]).uses_weights
 
 
+@pytest.mark.parametrize("name", ["ar-rls", "acog-1", "acog-2 --cov full"])
+def test_counts_of_the_sides_change_places_with_the_sign(name):
+    learner = LEARNERS[name]
+    X, y = made(TILE, 12)
+    y[:700] = 0
+    s = train(learner, X, y, finish=False)
+    three = states.change_units(learner, s, BINARY, code_matrix(["0", "1", "2"]), Shape(3, X.shape[1], 3))
+    np.testing.assert_array_equal(three.seen[1], s.seen[0])
+    np.testing.assert_array_equal(three.seen[0], s.seen[0, ::-1])
+
+
 def test_one_class_becomes_two_by_changing_the_sign():
     learner = LEARNERS["pa-1"]
     X, _ = made(50, 10)

@@ -5,21 +5,14 @@ import gzip
 import json
 import os
 import resource
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
-from bigclf.cli import session
 from bigclf.cli.main import main
-from bigclf.limits import RESERVE, Headroom, Limit
-from bigclf.model import load
 from bigclf.reading.stored import Stored
-from bigclf.training import fit
-from bigclf.training.interrupt import Interrupt
 
 KILLS = 100 if os.environ.get("BIGCLF_SLOW") == "1" else 15
 FULL_COV = ("--algo", "arow", "--cov", "full", "--block-size", "64k", "-q")

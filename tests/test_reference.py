@@ -16,6 +16,7 @@ CASES = [
     ("arow", {"cov": "full", "r": 0.3}),
     ("arow", {"r": 3.0}),
     ("arow", {"diag": "drop"}),
+    ("ar-rls", {"weights": "decay", "b": 0.01, "tau": 0.2}),
     ("cw-var", {"cov": "full", "eta": 0.9}),
     ("cw-stdev", {"cov": "full", "eta": 0.9}),
     ("acog-1", {"cov": "full", "eta": 0.3}),

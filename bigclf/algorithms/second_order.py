@@ -45,7 +45,7 @@ def gaussian(
     start = confidence.start_full if full else confidence.start_diag
     if costs is None:
         return Learner(start, update, lambda s, X: linear.score(s.w, X), axes, signed=("w",))
-    axes["seen"] = ("units", 2)
+    axes["seen"] = ("units", "sides")
     return Learner(
         lambda shape: confidence.Costly(*start(shape), np.zeros((shape.units, 2))),
         update,
