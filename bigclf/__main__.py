@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 
 from bigclf import start
@@ -13,7 +15,12 @@ def run() -> None:
     """Run the command line and leave with its exit code: 0 done, 1 fault, 2 usage, 130 interrupted, 141 closed pipe."""
     from bigclf.cli.main import main
 
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):  # main has told it
+                stream.flush()
+    os._exit(code)  # without tearing down: a thread that waits for an idle pipe would hang it
 
 
 if __name__ == "__main__":

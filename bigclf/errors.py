@@ -43,5 +43,13 @@ class Interrupted(BigclfError):
         self.exit_code = exit_code
 
 
+class Stopped(BaseException):
+    """SIGINT or SIGTERM came. Not an Exception: nothing may catch it by the way."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 class UnsupportedError(BigclfError):
     """The algorithm cannot do what is asked of it."""

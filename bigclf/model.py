@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -44,6 +43,7 @@ class Model:
     passes: int = 1
     next_row: int = 0  # number that the next row would have: rows of all passes, skipped ones included
     counts: dict[str, int] = field(default_factory=dict)  # rows by class, of one pass
+    share: list[int] | None = None  # the shard that it was trained on, as [I, N]
     run: dict[str, Any] = field(default_factory=dict)  # of a checkpoint: where the run of training stands
 
     @property
@@ -90,6 +90,7 @@ def save(path: Path, model: Model) -> None:
         "passes": model.passes,
         "next_row": model.next_row,
         "counts": model.counts,
+        "share": model.share,
         "run": model.run,
     }
     text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
@@ -115,15 +116,16 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
     A link is followed. A pipe or a device, which cannot be renamed over, is written to as it is.
     """
-    name = None
+    name: Path | None = None
     path = Path(os.path.realpath(path))
     try:
         if path.exists() and not path.is_file():
             with open(path, "wb") as f:
                 yield f
             return
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-        with os.fdopen(handle, "wb") as f:
+        short = os.fsdecode(os.fsencode(path.name)[:100])  # a name may be as long as the system allows
+        name = path.parent / f".{short}.{os.urandom(4).hex()}.tmp"  # known before it is made: no signal can lose it
+        with open(name, "xb") as f:
             yield f
             f.flush()
             os.fsync(f.fileno())
@@ -139,7 +141,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         raise BigclfError(f"{path}: cannot be written: {e.strerror or e}") from None
     finally:
         if name is not None:
-            Path(name).unlink(missing_ok=True)
+            name.unlink(missing_ok=True)
 
 
 def _umask() -> int:
@@ -232,6 +234,7 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
         int(header["passes"]),
         int(header["next_row"]),
         {str(k): int(v) for k, v in header["counts"].items()},
+        [int(k) for k in header["share"]] if header["share"] else None,
         dict(header["run"]),
     )
     if not schema.used <= model.cols <= 2 * schema.used + 8:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import os
 
-from bigclf.errors import BudgetError
+from bigclf.errors import BudgetError, Stopped
 
 # One BLAS thread: more gain nothing on tiles, spin on busy machines, and map 40 MiB each. Arrow's own allocator would
 # reserve 1 GiB of addresses. A user's own setting is respected.
@@ -138,3 +138,18 @@ def _one_arena() -> None:
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
     except (OSError, AttributeError):  # a C library that has no arenas
         return
+
+
+_arrived: list[int] = []
+
+
+def on_signal(number: int, *_: object) -> None:
+    """Handler of SIGINT and SIGTERM where there is nothing to save: raises Stopped, and remembers that it did."""
+    _arrived[:] = [number]
+    raise Stopped(number)
+
+
+def recheck() -> None:
+    """Raise Stopped again where the first was lost: compiled libraries swallow what is raised in their callbacks."""
+    if _arrived:
+        raise Stopped(_arrived.pop())

@@ -12,7 +12,7 @@ from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.core import TILE, Block, Shape
 from bigclf.errors import UnsupportedError
-from bigclf.training.fit import tiles
+from bigclf.training.fit import Mark, tiles
 from bigclf.units import code_matrix, new_plan
 
 LEARNERS = learners()
@@ -34,7 +34,8 @@ def test_cutting_the_stream_changes_no_byte(name, n, seed, cuts):
     X, y = made(n, seed)
     whole = train(learner, X, y)
     ends = sorted({0, n, *(min(c, n) for c in cuts)})
-    blocks = ((Block(np.arange(a, b), X[a:b], y[a:b]), ("0", "1")) for a, b in zip(ends, ends[1:]))
+    mark = Mark(0, 0, {})
+    blocks = ((Block(np.arange(a, b), X[a:b], y[a:b]), ("0", "1"), mark) for a, b in zip(ends, ends[1:]))
     s = learner.init(Shape(1, X.shape[1], 2))
     for piece, _, _ in tiles(blocks, learner.grain):
         s = learner.update(s, piece, new_plan(BINARY, piece.y))

@@ -12,6 +12,7 @@ from bigclf.cli.groups import every
 from bigclf.cli.progress import Progress
 from bigclf.errors import BigclfError, BudgetError, DataError, Interrupted
 from bigclf.model import save
+from bigclf.reading.span import SHARE_ROWS
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
 
@@ -28,11 +29,13 @@ class Keeper:
         self.path = path
         self.facts = facts  # of the run, for the checkpoint
         self.reading: dict[str, Any] = {}
+        self.again: list[str] = []  # options of this run that the next one should have too
         self._seconds, self._rows = every(cadence)
         self._saved_at, self._saved_rows = time.monotonic(), run.fit.rows
 
     def after(self) -> None:
         """Between two blocks."""
+        self.interrupt.busy = True
         self.progress.tick()
         if self.path is not None and self._due():
             self._save(self.path)
@@ -55,20 +58,22 @@ class Keeper:
         """Save for a signal; the error that ends the run."""
         name = signal.Signals(stop.number).name
         code = 128 + stop.number
-        path = self.path or output.with_suffix(".ck.npz")
+        path = self.path or output.with_name(output.name.removesuffix(".npz") + ".ck.npz")
         if stop.at_once:
             kept = f"{path} holds the last checkpoint" if path.exists() else "there is no checkpoint"
             return Interrupted(f"{name} again: stopped at once; {kept}", code)
         run = self.run
-        where = f"interrupted at row {run.fit.next_row - run.base} of pass {run.number}"
+        row = (run.fit.next_row - run.base) % SHARE_ROWS
+        where = f"interrupted at row {row} of pass {run.number}"
         if not run.fit.rows:
             return Interrupted(f"{where}; nothing was learned yet, nothing is saved", code)
         self._save(path)
-        inputs = [s.path for s in run.stream.sources]
-        if "-" in inputs:
-            how = "standard input cannot be read again; go on with the rows that follow: bigclf train ... --continue"
+        sources = run.stream.sources
+        if any(s.size is None for s in sources):
+            how = "a pipe cannot be read again; go on with the rows that follow: bigclf train ... --continue"
             return Interrupted(f"{where}; saved {path}; {how} {shlex.quote(str(path))}", code)
-        command = shlex.join(["bigclf", "train", *inputs, "--resume", str(path), "-o", str(output)])
+        options = ["--resume", str(path), "-o", str(output), *self.again]
+        command = shlex.join(["bigclf", "train", *options, "--", *(s.path for s in sources)])
         return Interrupted(f"{where}; saved {path}; go on with: {command}", code)
 
     def failed(self, e: DataError) -> BigclfError:

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bigclf import __version__
-from bigclf.errors import BigclfError, UsageError
+from bigclf import __version__, start
+from bigclf.errors import BigclfError, Stopped, UsageError
 
 COMMANDS = {
     "train": "Train a classifier.",
@@ -67,16 +67,23 @@ def build(argv: Sequence[str]) -> typer.Typer:
 
 def main(argv: list[str]) -> int:
     """Run the command line; returns the exit code. Errors are one line on standard error."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _terminate)  # so that what was half-written is cleared away
+    if threading.current_thread() is not threading.main_thread():
+        return _run(argv)
+    old = {number: signal.signal(number, start.on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return _run(argv)
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _run(argv: list[str]) -> int:
     try:
         code = build(_words() or argv)(argv, prog_name="bigclf", standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except typer.Exit as e:
-        if isinstance(e.__cause__ or e.__context__, KeyboardInterrupt):
-            return _fail("interrupted", 128 + signal.SIGINT, argv)
         return e.exit_code
     except BrokenPipeError:
         return _closed_pipe()
@@ -84,10 +91,8 @@ def main(argv: list[str]) -> int:
         if isinstance(e.__context__, BrokenPipeError):
             return _closed_pipe()
         raise
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted", 128 + signal.SIGINT, argv)
-    except Terminated:
-        return _fail("terminated", 128 + signal.SIGTERM, argv)
+    except Stopped as e:
+        return _fail("interrupted" if e.number == signal.SIGINT else "terminated", 128 + e.number, argv)
     except BigclfError as e:
         hint = _help_hint(argv) if isinstance(e, UsageError) else ""
         return _fail(f"{e}{hint}", e.exit_code, argv)
@@ -102,14 +107,6 @@ def main(argv: list[str]) -> int:
         return _fail(f"{said}{_help_hint(argv)}", 2, argv)
 
 
-class Terminated(BaseException):
-    """SIGTERM came."""
-
-
-def _terminate(*_: object) -> None:
-    raise Terminated
-
-
 def _closed_pipe() -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is to be flushed into the pipe
     return 128 + signal.SIGPIPE
@@ -118,7 +115,8 @@ def _closed_pipe() -> int:
 def _fail(text: str, code: int, argv: Sequence[str]) -> int:
     if os.environ.get("BIGCLF_DEBUG") == "1" or any(re.fullmatch("-vv+", a) for a in argv):
         traceback.print_exc()
-    print(f"bigclf: {text}", file=sys.stderr)
+    if sys.stderr is not None:  # print would take standard output instead
+        print(f"bigclf: {text}", file=sys.stderr)
     return code
 
 

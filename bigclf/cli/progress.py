@@ -31,7 +31,7 @@ class Progress:
             mode = "bar" if sys.stderr.isatty() else "plain"
         self.mode = "none" if report.quiet else mode
         now = time.monotonic()
-        self._began, self._rows_before = now, run.fit.rows
+        self._began, self._rows_before, self._bytes_before = now, run.fit.rows, run.stream.progress()[0]
         self._due = now + (BAR_SECONDS if self.mode == "bar" else FIRST_LINE)
         self._log_due = now + LOG_SECONDS
 
@@ -62,6 +62,7 @@ class Progress:
             self.bar.stop()
         if self.log is not None:
             self._write("end" if kind is None else "stopped", **({"error": str(value)} if kind else {}))
+        if self.log is not None:
             self.log.close()
 
     def tick(self) -> None:
@@ -85,7 +86,12 @@ class Progress:
         fit = self.run.fit
         seconds = max(time.monotonic() - self._began, 1e-9)
         done, total = self.run.stream.progress()
-        left = None if not total or not done else seconds * max(total - done, 0) / done
+        read = max(done - self._bytes_before, 0) if self.run.number == 1 else done
+        if total is not None:
+            read += (self.run.number - 1) * total - (self._bytes_before if self.run.number > 1 else 0)
+        speed = read / seconds
+        passes_left = self.run.passes - self.run.number
+        left = None if not total or read <= 0 else (max(total - done, 0) + passes_left * total) / speed
         m = measures(fit.matrix)
         return {
             "pass": self.run.number,
@@ -93,7 +99,7 @@ class Progress:
             "rows_per_second": (fit.rows - self._rows_before) / seconds,
             "bytes": done,
             "total_bytes": total,
-            "megabytes_per_second": done / seconds / 1e6,
+            "megabytes_per_second": speed / 1e6,
             "seconds_left": left,
             "peak_memory_mib": peak_mib(),
             "error": m.error,
@@ -112,5 +118,10 @@ class Progress:
     def _write(self, event: str, **more: Any) -> None:
         if self.log is not None:
             facts = {k: round(v, 6) if isinstance(v, float) else v for k, v in (self._facts() | more).items()}
-            self.log.write(json.dumps({"event": event, "time": round(time.time(), 3)} | facts) + "\n")
-            self.log.flush()
+            log, self.log = self.log, None
+            try:
+                log.write(json.dumps({"event": event, "time": round(time.time(), 3)} | facts) + "\n")
+                log.flush()
+                self.log = log
+            except OSError as e:
+                self.report.fault(f"{self._log_path}: cannot be written: {e.strerror}; the log ends here")

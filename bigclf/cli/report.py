@@ -26,7 +26,16 @@ class Report:
     def note(self, text: str) -> None:
         """One line on standard error."""
         if not self.quiet:
+            self.fault(text)
+
+    def fault(self, text: str) -> None:
+        """As `note`, and also when quiet."""
+        if sys.stderr is None:  # print would take standard output instead
+            return
+        try:
             print(f"bigclf: {text}", file=sys.stderr)
+        except OSError:  # nobody can be told; the work goes on
+            self.quiet = True
 
     def notices(self, notices: Counter[str]) -> None:
         """What the readers noticed, with how often."""
@@ -50,7 +59,11 @@ def peak_mib() -> float:
     """Largest resident size of this process in MiB."""
     import resource
 
-    kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        with open("/proc/self/status") as f:  # getrusage also counts what the parent had before it started us
+            return next(int(line.split()[1]) / 1024 for line in f if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return kib / (1 << 20 if sys.platform == "darwin" else 1024)
 
 

@@ -15,6 +15,7 @@ from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, algorithm, alg
 from bigclf.errors import UsageError
 
 DEFAULT = "nr-rls"
+MOST_SHARDS = 100_000
 EXAMPLE = "Example: bigclf train data.csv.gz --label y --algo nr-rls -o model.npz"
 
 
@@ -27,8 +28,8 @@ def part(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise UsageError(f"--shard: '{text}' should be I/N, as 2/3, with I from 1 to N")
+    if not found or not 1 <= int(found[1]) <= int(found[2]) <= MOST_SHARDS:
+        raise UsageError(f"--shard: '{text}' should be I/N, as 2/3, with I from 1 to N and N at most {MOST_SHARDS}")
     return int(found[1]), int(found[2])
 
 
@@ -68,14 +69,17 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
         from bigclf.cli.ready import ready
 
         ready(data, reading)
+        from bigclf.cli.job import Job
         from bigclf.cli.report import Report
-        from bigclf.cli.training import Job, execute
+        from bigclf.cli.training import execute
         from bigclf.reading.source import find
 
-        once_only(data, running)
+        once_only("-" in data, running)
+        sources = find(data, reading.get("format", "auto"))
+        once_only(any(s.size is None for s in sources), running)
         running["share"] = part(running.pop("shard", None))
         job = Job(
-            find(data, reading.get("format", "auto")),
+            sources,
             algo if _value(argv, "--algo") or not earlier else None,
             output or (None if "resume" in running else Path("model.npz")),
             json,
@@ -89,13 +93,13 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
     return train
 
 
-def once_only(data: Sequence[str], running: Given) -> None:
-    """Refuse what would read standard input more than once; UsageError."""
+def once_only(piped: bool, running: Given) -> None:
+    """Refuse what would read a pipe more than once, or in another order; UsageError."""
     again: list[str] = [name for name in ("resume", "shard") if name in running]
     again += ["passes"] if running.get("passes", 1) > 1 else []
     again += ["shuffle"] if running.get("shuffle") == "block" else []
-    if again and "-" in data:
-        raise UsageError(f"--{again[0]}: standard input can be read once only; write it to a file first")
+    if again and piped:
+        raise UsageError(f"--{again[0]}: a pipe can be read once only; write it to a file first")
 
 
 def _value(argv: Sequence[str], option: str) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bigclf.algorithms import registry
+from bigclf.cli.job import Job, declared, facts_of, kept_options, places, spelled
 from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
@@ -19,13 +20,15 @@ from bigclf.cli.session import cap_of, kept, kinds_of, no_rows, read_options
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
-from bigclf.model import Model, load, save, writable
+from bigclf.limits import headroom, human
+from bigclf.model import Model, load, save
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, collect, make_schema
 from bigclf.reading.labels import canonical, sort_key
 from bigclf.reading.raw import Cursor, Raw
-from bigclf.reading.shuffle import Shuffled
-from bigclf.reading.source import Source, changed
+from bigclf.reading.shuffle import Shuffled, group_bytes
+from bigclf.reading.source import changed
+from bigclf.reading.span import SHARE_ROWS
 from bigclf.reading.stream import Stream
 from bigclf.training.fit import Fit
 from bigclf.training.interrupt import Interrupt, Stop
@@ -38,34 +41,6 @@ if TYPE_CHECKING:
 SORTED_ROWS = 100  # so many rows in order of their classes are no accident
 
 
-@dataclass(frozen=True)
-class Job:
-    """What the user asked for."""
-
-    sources: Sequence[Source]
-    algo: str | None  # None: the model to go on from decides
-    output: Path | None
-    json: bool
-    passes: int | None = None
-    go_on: Path | None = None
-    resume: Path | None = None
-    checkpoint: Path | None = None
-    checkpoint_every: str = "5min"
-    share: tuple[int, int] | None = None
-    shuffle: str = "none"
-    seed: int = 1
-    progress: str = "auto"
-    log_file: Path | None = None
-    reading: Given = field(default_factory=dict)
-    encoding: Given = field(default_factory=dict)
-    params: Given = field(default_factory=dict)
-
-    @property
-    def mixed(self) -> bool:
-        """Whether rows are read in random order."""
-        return self.shuffle == "block"
-
-
 def execute(job: Job, report: Report) -> None:
     """Train, save, and tell."""
     if job.resume is not None and job.go_on is not None:
@@ -74,31 +49,25 @@ def execute(job: Job, report: Report) -> None:
         registry.get(job.algo)
     if job.mixed and (job.share or job.reading.get("limit")):
         raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
+    places(job, job.output)
     begin = _resumed if job.resume else _continued if job.go_on else _fresh
     run, rows, facts = begin(job, report)
     output = Path(facts["output"])
-    inputs = [s.path for s in job.sources]
-    for path in (output, job.checkpoint, job.log_file):
-        if path is not None:
-            writable(path, inputs)
-
+    places(job, output)  # that of a checkpoint was not known before
     with Progress(report, run, job.progress, job.log_file) as progress, Interrupt() as interrupt:
         keeper = Keeper(run, progress, interrupt, job.checkpoint, job.checkpoint_every, facts)
         keeper.reading = _reading(run)
+        keeper.again = kept_options(job)
         try:
-            run.go(rows, keeper.after, keeper.waiting)
-        except Stop as stop:
+            _go(run, rows, keeper, output)
+            if not run.fit.rows and job.share and not run.stream.skips.rows:
+                report.note(f"shard {job.share[0]}/{job.share[1]} has no rows; its model adds nothing to a merge")
+            elif not run.fit.rows:
+                raise no_rows(job.sources, run.stream.skips)
+            model = replace(run.model(keeper.reading), share=facts["share"])
+            save(output, model)
+        except Stop as stop:  # while something was saved
             raise keeper.stopped(stop, output) from None
-        except BudgetError as e:
-            raise keeper.out_of_memory(e, output) from None
-        except DataError as e:
-            raise keeper.failed(e) from None
-        if not run.fit.rows and job.share and not run.stream.skips.rows:
-            report.note(f"shard {job.share[0]}/{job.share[1]} has no rows; its model adds nothing to a merge")
-        elif not run.fit.rows:
-            raise no_rows(job.sources, run.stream.skips)
-        model = run.model(keeper.reading)
-        save(output, model)
     report.notices(run.stream.notices)
     report.skipped(run.stream.skips)
     tell(report, run, model, output)
@@ -106,24 +75,22 @@ def execute(job: Job, report: Report) -> None:
         emit(document(report, run, model, output))
 
 
+def _go(run: Run, rows: Iterator[Raw], keeper: Keeper, output: Path) -> None:
+    """All passes; where they end early what was learned is kept, and the error says how to go on."""
+    try:
+        run.go(rows, keeper.after, keeper.waiting)
+    except Stop as stop:
+        raise keeper.stopped(stop, output) from None
+    except BudgetError as e:
+        raise keeper.out_of_memory(e, output) from None
+    except DataError as e:
+        raise keeper.failed(e) from None
+
+
 def _reading(run: Run) -> dict[str, Any]:
     """Reading options for the model, columns by name: in another file a number may mean another column."""
     stream = run.stream
     return kept(stream.options if stream.kinds is None else stream.kinds.named(stream.options))
-
-
-def _facts(job: Job, passes: int) -> dict[str, Any]:
-    """What a checkpoint must know of the run beside where it stands."""
-    return {
-        "inputs": [[s.path, s.size, s.mtime] for s in job.sources],
-        "limit": job.reading.get("limit", 0),
-        "on_error": job.reading.get("on_error", "stop"),
-        "share": list(job.share) if job.share else None,
-        "shuffle": job.mixed,
-        "seed": job.seed,
-        "output": str(job.output or "model.npz"),
-        "passes": passes,
-    }
 
 
 def _passes(job: Job, spec: Spec, report: Report) -> int:
@@ -154,7 +121,7 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
         dtype=encoding.get("dtype", "float32"),
         bias=encoding.get("bias", True),
         hash_bits=bits,
-        classes=_declared(encoding.get("classes")),
+        classes=declared(encoding.get("classes")),
         positive=positive,
     )
     kinds = stream.kinds
@@ -171,24 +138,18 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     fit = Fit(spec, params, Encoder(schema, stream.skips), cap=cap_of(job.reading))
     _warn_sorted(head, fit, report)
     passes = _passes(job, spec, report)
-    return Run(fit, stream, passes), rows, _facts(job, passes)
-
-
-def _declared(text: str | None) -> tuple[str, ...]:
-    """Classes that the user declares."""
-    if text is None:
-        return ()
-    names = tuple(canonical(c) for c in text.split(",") if c.strip())
-    if not names:
-        raise UsageError("--classes: names no class; give them as a,b,c")
-    return names
+    return Run(fit, stream, passes), rows, facts_of(job, passes)
 
 
 def _reader(job: Job, options: ReadOptions, kinds: Kinds | None, limit: int) -> Stream | Shuffled:
     """The stream of the rows to learn from, when columns and classes are known."""
     if not job.mixed:
         return Stream(job.sources, options, kinds, limit, share=job.share)
-    return Shuffled(job.sources, options, kinds, job.seed)
+    room, need = headroom(cap_of(job.reading)), group_bytes(job.sources)
+    if need > room.bytes:
+        what = f"--shuffle mixes up to {human(need)} of rows at a time"
+        raise BudgetError(f"{what}, and {human(room.bytes)} are left of {room.binding.name}; shuffle the file instead")
+    return Shuffled(job.sources, options, kinds, job.seed or 1)
 
 
 def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
@@ -203,7 +164,7 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     passes = _passes(job, old.spec, report)
     run = Run(fit, stream, passes, old.next_row)
     run.before = old.counts
-    return run, iter(stream), _facts(job, passes)
+    return run, iter(stream), facts_of(job, passes)
 
 
 def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
@@ -225,10 +186,12 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         ("--limit", job.reading.get("limit"), found["limit"]),
         ("--shard", job.share, share),
         ("--shuffle", job.mixed or None, found["shuffle"]),
+        ("--seed", job.seed, found["seed"]),
     ]
     for name, asked, was in asked_for:
         if asked is not None and asked != was:
-            raise BigclfError(f"{job.resume}: the run had {name} {was}, not {asked}")
+            had = "/".join(map(str, was)) if isinstance(was, tuple) else was
+            raise BigclfError(f"{job.resume}: the run went {f'with {name} {had}' if was else f'without {name}'}")
     options = read_options({"on_error": found["on_error"]} | job.reading, job.sources, old.reading)
     table = job.sources[0].format != "libsvm"
     cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options, "label" in job.reading) if table else None
@@ -242,8 +205,8 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
     fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading))
     run = Run(fit, stream, found["passes"])
     run.restore(found)
-    report.note(f"going on at row {found['row']} of pass {found['pass']}")
-    facts: dict[str, Any] = {k: found[k] for k in _facts(job, 1)}
+    report.note(f"going on at row {found['row'] % SHARE_ROWS} of pass {found['pass']}")
+    facts: dict[str, Any] = {k: found[k] for k in facts_of(job, 1)}
     return run, iter(stream), facts | ({"output": str(job.output)} if job.output else {})
 
 
@@ -273,20 +236,6 @@ def _earlier(job: Job, path: Path) -> Model:
         elif have[name] != value:
             raise BigclfError(f"{path}: was trained {spelled(name, have[name])}, not {spelled(name, value)}")
     return old
-
-
-def spelled(name: str, value: Any) -> str:
-    """An option as on the command line.
-
-    >>> spelled("bias", False), spelled("solve_every", 0), spelled("ignore", [])
-    ('with --no-bias', 'with --solve-every 0', 'without --ignore')
-    """
-    option = name.replace("_", "-")
-    if isinstance(value, bool):
-        return f"with --{option}" if value else f"with --no-{option}"
-    if value is None or value == []:
-        return f"without --{option}"
-    return "with " + " ".join(f"--{option} {v}" for v in (value if isinstance(value, list) else [value]))
 
 
 def _warn_sorted(head: list[Raw], fit: Fit, report: Report) -> None:

@@ -20,6 +20,8 @@ from bigclf.errors import DataError, UsageError
 from bigclf.reading.options import MISSING_TOKENS, ReadOptions
 from bigclf.reading.table import BLANKS, TRUTH, Layout
 
+pa.enable_signal_handlers(False)  # Ctrl-C is ours: pyarrow would end the run in the middle of a block
+
 _QUOTE_HELP = "a field with quotes is quoted as a whole and its quotes doubled; or give --quote ''"
 _PADDED = [before + token + after for token in MISSING_TOKENS for before in ("", " ") for after in ("", " ")]
 _TRUE = [before + token for token in ("1", *TRUTH[:3]) for before in ("", " ")]

@@ -95,6 +95,11 @@ class Encoder:
         if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve
             self.used = max(self.used, int(sparse.column.max(initial=0)) + 1)
 
+    def begin_pass(self, skips: Skips) -> None:
+        """Count what is skipped anew."""
+        self.skips = skips
+        self._gone_before, self._gone = 0, np.empty(0, np.int64)
+
     def gone(self, row: int) -> int:
         """How many rows with missing values before this one were dropped."""
         return self._gone_before + int((self._gone < row).sum())

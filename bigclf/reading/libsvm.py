@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf.errors import DataError
+from bigclf.errors import BigclfError, BudgetError, DataError
 from bigclf.reading import libsvm_kernel as kernel
 from bigclf.reading import raw
 from bigclf.reading.libsvm_labels import Labels, longer
-from bigclf.reading.libsvm_strict import LineFault, parse_line
+from bigclf.reading.libsvm_strict import LineFault, TooWide, parse_line
 from bigclf.reading.libsvm_tokens import CHUNK
 from bigclf.reading.lines import ByteBlock
-from bigclf.reading.options import ReadOptions
+from bigclf.reading.options import LAST_COLUMN, ReadOptions
 from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words
 from bigclf.reading.source import Source
 from bigclf.reading.span import SHARE_ROWS, WHOLE, Share, Span, first_row, spans
@@ -150,7 +150,7 @@ class Parser:
             out = _Output.empty(
                 min(size // 2 + 1, int(size * rows) + 64), min(size // 2 + 2, int(size * entries) + CHUNK // 2)
             )
-            out = self._run(block.buffer, out)
+            out, fault = self._run(block.buffer, out)
             if state[kernel.QIDS]:
                 self.notices[QID] += int(state[kernel.QIDS])
                 state[kernel.QIDS] = 0
@@ -160,6 +160,8 @@ class Parser:
             if n:
                 self.good += n
                 yield self._raw(out, n, z, head, at)
+            if fault is not None:
+                raise fault
 
     def _raw(self, out: _Output, n: int, z: int, head: bool, at: Cursor) -> Raw:
         line, path, before = _trimmed(out.line, n), self.path, self.lines_before
@@ -180,14 +182,17 @@ class Parser:
         if size > LONGEST:
             raise DataError(self.place(), f"the line is longer than {LONGEST >> 20} MiB; is this LIBSVM text?")
 
-    def _run(self, buffer: NDArray[np.uint8], out: _Output) -> _Output:
-        """Call the kernel until the block, or its part in the head, is done; the output may have grown."""
+    def _run(self, buffer: NDArray[np.uint8], out: _Output) -> tuple[_Output, BigclfError | None]:
+        """Call the kernel until the block, or its part in the head, is done; the output may have grown.
+
+        A fault that is to end the run is returned: the rows before it come first.
+        """
         state, labels = self.state, self.labels
         while True:
             given = labels.slots, labels.arena, self.ask, self.answers
             why = kernel.read_rows(buffer, state, self.places, self.keys, *out, *given)
             if why in (kernel.END, kernel.STOP):
-                return out
+                return out, None
             if why == kernel.ROOM:
                 out = self._grown(out)
             elif why == kernel.PLACES:
@@ -198,10 +203,14 @@ class Parser:
                 start, end = state[kernel.TEXT : kernel.TEXT + 2]
                 try:
                     labels.add(buffer[start:end].tobytes(), int(state[kernel.KEY]))
+                    continue
                 except LineFault:
+                    pass
+            if why in (kernel.LABEL, kernel.FAULT):
+                try:
                     self._fault(buffer)
-            else:
-                self._fault(buffer)
+                except (DataError, BudgetError) as fault:
+                    return out, fault
 
     def _grown(self, out: _Output) -> _Output:
         n, z = int(self.state[kernel.ROWS]), int(self.state[kernel.ENTRIES])
@@ -230,8 +239,11 @@ class Parser:
         while (length := buffer[start : min(start + step, end)].tobytes().find(b"\n")) < 0:
             step *= 4
         line = buffer[start : start + length].tobytes()
-        column, what = explain(line, self.options)
-        self.skips.fault(DataError(f"{self.place()}:{column}", what))
+        fault = first_fault(line, self.options)
+        place = f"{self.place()}:{fault.column}"
+        if isinstance(fault, TooWide) and self.options.max_column < LAST_COLUMN:
+            raise BudgetError(f"{place}: {fault.what}")  # it is for want of memory: no row is to be dropped for that
+        self.skips.fault(DataError(place, fault.what))
         self.state[kernel.AT] += length + 1
         self.state[kernel.LINE] += 1
         self.state[kernel.ROW] += 1
@@ -240,8 +252,14 @@ class Parser:
 
 def explain(line: bytes, options: ReadOptions) -> tuple[int, str]:
     """Column and reason of the first fault of a line that the kernel refused."""
+    fault = first_fault(line, options)
+    return fault.column, fault.what
+
+
+def first_fault(line: bytes, options: ReadOptions) -> LineFault:
+    """The first fault of a line that the kernel refused."""
     try:
         parse_line(line, options)
     except LineFault as fault:
-        return fault.column, fault.what
+        return fault
     raise AssertionError(f"the LIBSVM kernel refused a line that is right: {line[:200]!r}")

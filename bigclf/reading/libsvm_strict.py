@@ -30,6 +30,10 @@ class LineFault(Exception):
         self.what = what
 
 
+class TooWide(LineFault):
+    """An index beyond the columns that there is room for."""
+
+
 class Line(NamedTuple):
     """A row as written: indices in the order of the file."""
 
@@ -124,7 +128,7 @@ def _index(text: bytes, column: int, options: ReadOptions) -> int:
         raise LineFault(column, f"feature index {_short(digits)} is beyond 64 bits")
     if not options.hash_bits and (len(digits) > 20 or int(digits) >= options.max_column):
         most = options.max_column - 1
-        raise LineFault(column, f"feature index {_short(digits)} is beyond {most}; try --hash-bits 22")
+        raise TooWide(column, f"feature index {_short(digits)} is beyond {most}; try --hash-bits 22")
     return int(digits)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 BLOCK_SIZE = 4 << 20
+LAST_COLUMN = 2**31 - 2
 
 
 @dataclass(frozen=True)
@@ -26,4 +27,4 @@ class ReadOptions:
     block_size: int = BLOCK_SIZE  # bytes of text (or of decoded Parquet) read at once
     on_error: str = "stop"  # stop, skip
     need_label: bool = True  # False: rows without a label are accepted (predict)
-    max_column: int = 2**31 - 2  # larger LIBSVM columns are refused (without hash_bits)
+    max_column: int = LAST_COLUMN  # larger LIBSVM columns are refused (without hash_bits)

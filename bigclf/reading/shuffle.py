@@ -1,9 +1,9 @@
 """Rows in a random order without holding them all: parts of the input in random order, a few at a time, mixed.
 
-The input is cut into parts of about a mebibyte (or a Parquet row group), as shards are. They are visited in an order
-that the seed decides; the rows of every GROUP parts are held and given out in random order. So rows that lay together
-are spread over the whole pass and the rows of one group come from all over the input. (The scheme is that of Xu et al.,
-"In-database machine learning with CorgiPile", SIGMOD 2022.) Nothing is written to disk.
+The input is cut into parts of about a quarter of a mebibyte (or a Parquet row group), as shards are. They are visited
+in an order that the seed decides; the rows of every GROUP parts are held and given out in random order. So rows that
+lay together are spread over the whole pass, and the rows of one group come from all over the input (as in Xu et al.,
+"In-database machine learning with CorgiPile", SIGMOD 2022). Nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from bigclf.reading.source import Source
     from bigclf.reading.table import Kinds
 
-PART = 1 << 20  # bytes; a constant, so that the order depends on the input and the seed alone
+PART = 1 << 18  # bytes; a constant, so that the order depends on the input and the seed alone
 GROUP = 16  # parts that are mixed
 ROWS = 8192  # rows given out at once
+TEXT_FACTOR = 12
 
 
 class Shuffled:
@@ -76,11 +77,14 @@ class Shuffled:
             raws = [raw for part in order[group * GROUP : (group + 1) * GROUP] for raw in self._part(int(part))]
             if raws:
                 mixed = join(raws, Cursor(0, group, 0, row, skipped))
-                mixed = take(mixed, draws.order(len(mixed.row), self.seed, self.number, group))
-                mixed = mixed._replace(row=row + np.arange(len(mixed.row)))
-                row += len(mixed.row)
-                for a in range(max(0, self.from_row - (row - len(mixed.row))), len(mixed.row), ROWS):
-                    yield take(mixed, np.arange(a, min(a + ROWS, len(mixed.row))))
+                del raws
+                n = len(mixed.row)
+                mixed = mixed._replace(row=row + np.arange(n))
+                mixing = draws.order(n, self.seed, self.number, group)
+                for a in range(max(0, self.from_row - row), n, ROWS):
+                    some = take(mixed, mixing[a : a + ROWS])
+                    yield some._replace(row=row + np.arange(a, a + len(some.row)))
+                row += n
             group += 1
             self._groups_done = group
 
@@ -90,14 +94,35 @@ class Shuffled:
         return iter(stream)
 
 
+def group_bytes(sources: Sequence[Source]) -> int:
+    """Bytes that the rows of one group take at most, as read and joined.
+
+    Text: twelve bytes of arrays for each byte, which short rows need. Parquet: as many of the largest row groups as
+    parts are mixed, or as there are.
+    """
+    if sources[0].format != "parquet":
+        return TEXT_FACTOR * min(GROUP * PART, sum(s.size or 0 for s in sources))
+    import pyarrow.parquet as pq
+
+    largest = count = 0
+    for source in sources:
+        metadata = pq.read_metadata(source.path)
+        rows = (metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))
+        largest = max(largest, *(n * (8 * metadata.num_columns + 28) for n in rows), 0)
+        count += metadata.num_row_groups
+    return 2 * largest * min(GROUP, count)
+
+
 def join(raws: list[Raw], at: Cursor) -> Raw:
     """The rows of all blocks, which have the same columns, one after the other."""
     starts = np.cumsum([0] + [len(r.row) for r in raws])
     first: Any = raws[0].data
 
+    places = [r.where for r in raws]
+
     def where(i: int) -> str:
         k = int(np.searchsorted(starts, i, side="right")) - 1
-        return raws[k].where(i - int(starts[k]))
+        return places[k](i - int(starts[k]))
 
     data: Any
     if isinstance(first, Sparse):

@@ -66,7 +66,7 @@ def text_blocks(
         if not isinstance(e, OSError | EOFError | ValueError) and type(e).__name__ not in ("LZMAError", "error"):
             raise
         what = (getattr(e, "strerror", None) or str(e) or type(e).__name__).splitlines()[0]
-        if source.compression is None:
+        if source.compression is None or getattr(e, "errno", None) is not None:
             raise DataError(source.path, f"cannot be read after row {rows()}: {what}") from None
         short = isinstance(e, EOFError) or "runcated" in what or "unexpected end" in what.lower()
         how = "end too early" if short else "are corrupt"

@@ -21,20 +21,20 @@ from bigclf.training.metrics import add_pairs
 from bigclf.units import code_matrix, decode, new_plan
 
 
-class Piece(NamedTuple):
-    """Rows to learn from in one step."""
-
-    block: Block
-    classes: tuple[str, ...]  # that are known by then
-    whole: bool  # no row that was encoded is held back
-
-
 class Mark(NamedTuple):
     """What the encoder had counted when the last rows were learned."""
 
     missing: int
     gone: int  # rows dropped because of missing values
     unseen: dict[str, int]
+
+
+class Piece(NamedTuple):
+    """Rows to learn from in one step."""
+
+    block: Block
+    classes: tuple[str, ...]  # that are known by then
+    mark: Mark | None  # what was counted up to its last row; None in the middle of encoded rows
 
 
 class Fit:
@@ -66,23 +66,24 @@ class Fit:
 
         `after` is called where all rows that were encoded have been learned from: what was counted then fits the state.
         """
-        for block, classes, whole in tiles(self._encoded(stream, base), self.learner.grain):
+        for block, classes, mark in tiles(self._encoded(stream, base), self.learner.grain):
             if len(classes) != len(self.classes) or blk.cols(block.X) != self.shape.cols:
                 self._grow(list(classes), blk.cols(block.X))
             self._learn(block)
             self.next_row = int(block.row[-1]) + 1
-            if whole:
-                encoder = self.encoder
-                self.mark = Mark(encoder.missing, encoder.gone(self.next_row), dict(encoder.unseen))
+            if mark is not None:
+                self.mark = mark
                 after()
 
-    def _encoded(self, stream: Iterable[Raw], base: int) -> Iterator[tuple[Block, tuple[str, ...]]]:
-        classes = tuple(self.encoder.classes)
+    def _encoded(self, stream: Iterable[Raw], base: int) -> Iterator[Encoded]:
+        encoder = self.encoder
+        classes = tuple(encoder.classes)
         for raw in stream:
-            for part in self.encoder.blocks(raw._replace(row=raw.row + base) if base else raw):
+            for part in encoder.blocks(raw._replace(row=raw.row + base) if base else raw):
                 if len(classes) != len(self.encoder.classes):
                     classes = tuple(self.encoder.classes)
-                yield part, classes
+                seen = encoder.gone(int(part.row[-1]) + 1)
+                yield part, classes, Mark(encoder.missing, seen, dict(encoder.unseen))
 
     def _grow(self, classes: list[str], cols: int) -> None:
         code = code_matrix(classes, self.positive)
@@ -123,36 +124,39 @@ class Fit:
         return replace(model, passes=passes, next_row=next_row, counts=counts)
 
 
-def tiles(pieces: Iterable[tuple[Block, tuple[str, ...]]], grain: str) -> Iterator[Piece]:
-    """The pieces as they come, or for a learner of grain "tile" cut and joined to whole tiles of TILE rows.
+Encoded = tuple[Block, tuple[str, ...], Mark]
+
+
+def tiles(blocks: Iterable[Encoded], grain: str) -> Iterator[Piece]:
+    """The blocks as they come, or for a learner of grain "tile" cut and joined to whole tiles of TILE rows.
 
     A tile also ends where columns or classes are born: that row depends on the data alone, as tiles must.
     """
     if grain == "row":
-        for block, classes in pieces:
-            yield Piece(block, classes, True)
+        for block, classes, mark in blocks:
+            yield Piece(block, classes, mark)
         return
     held: list[Block] = []
-    kind: tuple[Any, ...] = ()
-    for block, classes in pieces:
-        if held and kind != (blk.cols(block.X), classes):
-            yield Piece(_joined(held), kind[1], False)
+    last: Encoded | None = None  # that the held rows come from
+    for block, classes, mark in blocks:
+        if held and last and (blk.cols(last[0].X), last[1]) != (blk.cols(block.X), classes):
+            yield Piece(_joined(held), last[1], last[2])
             held = []
-        kind = (blk.cols(block.X), classes)
         start, n = 0, len(block.row)
         while start < n:
             tile = int(block.row[start]) // TILE
-            if held and int(held[0].row[0]) // TILE != tile:
-                yield Piece(_joined(held), classes, False)
+            if held and last and int(held[0].row[0]) // TILE != tile:
+                yield Piece(_joined(held), last[1], last[2])
                 held = []
             end = int(np.searchsorted(block.row, (tile + 1) * TILE))
             held.append(Block(block.row[start:end], blk.take(block.X, start, end), block.y[start:end]))
             if end < n or (int(block.row[end - 1]) + 1) % TILE == 0:
-                yield Piece(_joined(held), classes, end == n)
+                yield Piece(_joined(held), classes, mark if end == n else None)
                 held = []
             start = end
-    if held:
-        yield Piece(_joined(held), kind[1], True)
+        last = (block, classes, mark)
+    if held and last:
+        yield Piece(_joined(held), last[1], last[2])
 
 
 def _joined(parts: list[Block]) -> Block:

@@ -20,10 +20,15 @@ class Stop(BaseException):
 
 
 class Interrupt:
-    """While entered, SIGINT and SIGTERM are noted, and `check` raises Stop; a second one raises Stop by itself."""
+    """While entered, SIGINT and SIGTERM are noted, and `check` raises Stop.
+
+    A second one raises Stop by itself, and so does the first until the run is busy: it may wait for an idle pipe.
+    """
 
     def __init__(self) -> None:
         self.number = 0
+        self.again = False
+        self.busy = False  # rows are being learned from: what was learned is to be kept
         self._old: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupt:
@@ -33,12 +38,17 @@ class Interrupt:
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._old.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if self.number else handler)  # the end is not to be disturbed
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
+        if self.again:
+            return  # what is half-written is being cleared away
         if self.number:
+            self.again = True
             raise Stop(number, at_once=True)
         self.number = number
+        if not self.busy:
+            raise Stop(number, at_once=False)
 
     def check(self) -> None:
         """Raise Stop when a signal came."""

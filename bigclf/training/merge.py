@@ -14,6 +14,7 @@ from bigclf.core import Array, Learner, Shape, State
 from bigclf.errors import BigclfError, UnsupportedError
 from bigclf.model import Model
 from bigclf.reading.schema import Schema
+from bigclf.reading.span import SHARE_ROWS
 from bigclf.units import code_matrix
 
 ALIKE = ("kind", "layout", "dtype", "bias", "hash_bits", "missing", "scale", "solve_scale", "features", "positive")
@@ -34,6 +35,14 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
             raise BigclfError(f"{path}: holds a run that is not over; end it with --resume first")
     for path, model in others:
         _belong(name, first, path, model)
+    shares = [m.share for _, m in models]
+    for k, (path, model) in enumerate(models):
+        twin = shares.index(model.share)
+        if model.share and twin < k:
+            which = "/".join(map(str, model.share))
+            raise BigclfError(f"{path}: is of shard {which}, as {models[twin][0]} is: its rows would count twice")
+        if model.share and first.share and model.share[1] != first.share[1]:
+            raise BigclfError(f"{path}: is one of {model.share[1]} shards, {name} one of {first.share[1]}")
     classes = list(dict.fromkeys(c for _, m in models for c in m.schema.classes))
     widest = max((m for _, m in models), key=lambda m: m.schema.used).schema
     cols = max(m.cols for _, m in models)
@@ -56,7 +65,8 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
         state=merged,
         cols=cols,
         rows=sum(m.rows for _, m in models),
-        next_row=max(m.next_row for _, m in models),
+        next_row=sum(m.next_row % SHARE_ROWS for _, m in models),
+        share=None,
         counts={c: counts[c] for c in classes},
     )
 

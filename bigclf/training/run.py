@@ -54,7 +54,7 @@ class Run:
             self.fit.next_row = self.base
             self.fit.matrix[:] = 0
             self.stream = self.stream.again()
-            self.fit.encoder.skips = self.stream.skips
+            self.fit.encoder.begin_pass(self.stream.skips)
             rows = iter(self.stream)
 
     def _noted(self, rows: Iterator[Raw]) -> Iterator[Raw]:
@@ -121,7 +121,7 @@ class Run:
 
     def model(self, reading: dict[str, Any]) -> Model:
         """The model as it is now, finished: what predicts."""
-        return self._counted(self.fit.model(reading, self.base + self.rows, self.number))
+        return self._counted(self.fit.model(reading, self.fit.next_row, self.number))
 
     def checkpoint(self, reading: dict[str, Any], more: dict[str, Any]) -> Model:
         """The model as it is now, not finished, with the snapshot: what training can go on from to the same bytes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from bigclf import start
 from bigclf.core import Block, Scores
 from bigclf.model import Model
 from bigclf.reading.ahead import ahead
@@ -25,6 +26,6 @@ def score(model: Model, stream: Stream, encoder: Encoder, labels: bool = True) -
     """Scores of every row of the stream. `labels` False reads rows as if they had none."""
     learner = model.learner()
     state = learner.finish(model.state) if learner.finish is not None else model.state
-    for raw in ahead(iter(stream), lambda: None):
+    for raw in ahead(iter(stream), start.recheck):
         for block in encoder.blocks(raw if labels else raw._replace(label=None)):
             yield Scored(raw, block, learner.decision(state, block.X))
