@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -80,14 +81,28 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
         setattr(config, "CACHE_DIR", str(_folder))  # noqa: B010 - numba makes the attribute at import
 
 
+def _forgiving(dispatcher: Any) -> Any:
+    """A kernel that is compiled again next time where it cannot be kept, on a full disk for one."""
+    cache = getattr(dispatcher, "_cache", None)
+    save = getattr(cache, "save_overload", None)
+    if cache is not None and save is not None:
+
+        def save_if_possible(*args: Any) -> None:
+            with contextlib.suppress(OSError):
+                save(*args)
+
+        cache.save_overload = save_if_possible
+    return dispatcher
+
+
 def kernel(f: F) -> F:
     """Compile a function over blocks: cached on disk, without the interpreter's lock, dividing as numpy does."""
-    return cast("F", numba.njit(cache=CACHE, nogil=True, error_model="numpy", fastmath=FAST)(f))
+    return cast("F", _forgiving(numba.njit(cache=CACHE, nogil=True, error_model="numpy", fastmath=FAST)(f)))
 
 
 def exact_kernel(f: F) -> F:
     """As `kernel`, but sums stay in the order written: for statistics and parsing, equal to the bit everywhere."""
-    return cast("F", numba.njit(cache=CACHE, nogil=True, error_model="numpy")(f))
+    return cast("F", _forgiving(numba.njit(cache=CACHE, nogil=True, error_model="numpy")(f)))
 
 
 def helper(f: F) -> F:

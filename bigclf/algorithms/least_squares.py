@@ -168,7 +168,7 @@ def scaling(scale: str, s: Sums) -> tuple[Array, Array]:
         spread = np.where(hi > lo, np.sqrt(np.maximum(square, 0.0)), 0.0)
     else:
         return offset, factor
-    np.divide(1.0, spread, out=factor, where=spread > 0.0)
+    np.divide(1.0, spread, out=factor, where=spread > 1e-300)
     offset[0], factor[0] = 0.0, 1.0  # the bias
     return offset, factor
 

@@ -15,6 +15,7 @@ from bigclf.cli.report import Report, emit, show, table
 from bigclf.cli.session import no_rows, read_options
 from bigclf.core import Shape
 from bigclf.errors import DataError
+from bigclf.reading.head import check_name
 from bigclf.reading.labels import sort_key
 from bigclf.reading.raw import Raw, Skips, Sparse, Words
 from bigclf.reading.schema import MAX_CLASSES
@@ -95,7 +96,13 @@ def run(
     stream.skips = _Told(most)
     tally = Tally()
     for raw in stream:
+        known = set(tally.classes)
         tally.add(raw)
+        for name in tally.classes.keys() - known:
+            try:
+                check_name(raw, [name])
+            except DataError as e:
+                stream.skips.drop(e)
     faults = stream.skips.rows
     if not tally.rows and not faults:
         raise no_rows(sources, stream.skips)

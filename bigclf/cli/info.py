@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any
 
 import typer
@@ -59,7 +60,7 @@ def info(
         "state_bytes": human(facts["state_bytes"]),
     }
     rows = [[k.replace("_", " "), str(v)] for k, v in shown.items() if v not in (None, 0, "")]
-    parts: list[Any] = [table(["", str(model)], rows, left=2)]
+    parts: list[Any] = [table(["", os.fsencode(model).decode(errors="replace")], rows, left=2)]
     for unit, pairs in listed.items():
         parts += ["", f"Weights towards {unit}", table(["column", "weight"], [[n, f"{w:.6g}"] for n, w in pairs])]
     show(*parts)

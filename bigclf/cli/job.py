@@ -90,8 +90,8 @@ def declared(text: str | None) -> tuple[str, ...]:
     if text is None:
         return ()
     names = tuple(canonical(c) for c in text.split(",") if c.strip())
-    if not names:
-        raise UsageError("--classes: names no class; give them as a,b,c")
+    if not names or not text.isprintable():
+        raise UsageError("--classes: names no class, or one that cannot be printed; give them as a,b,c")
     return names
 
 

@@ -99,7 +99,7 @@ def once_only(piped: bool, running: Given) -> None:
     again += ["passes"] if running.get("passes", 1) > 1 else []
     again += ["shuffle"] if running.get("shuffle") == "block" else []
     if again and piped:
-        raise UsageError(f"--{again[0]}: a pipe can be read once only; write it to a file first")
+        raise UsageError(f"--{again[0]}: standard input and pipes can be read once only; use a file")
 
 
 def _value(argv: Sequence[str], option: str) -> str | None:

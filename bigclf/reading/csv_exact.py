@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
-from bigclf.reading.csv_piece import Dialect, Piece
+from bigclf.reading.csv_piece import Dialect, Piece, is_text
 from bigclf.reading.labels import NUMBER
 from bigclf.reading.raw import Column, Words
 from bigclf.reading.table import BLANKS, MISSING, TRUTH, codes, finite, floats, show, spell, whole, words
 
 NUMERIC, TRUE_FALSE, GONE, WORD, ENDLESS, BROKEN = range(6)
-_INFINITE = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")
+ENDLESS_WORDS = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")
 
 
 class Cells(NamedTuple):
@@ -63,7 +63,7 @@ def cells(column: Any, dialect: Dialect, numbers: bool = True) -> Cells:
     try:
         text = column.cast(pa.large_string())
     except pa.ArrowInvalid:
-        bad = np.array([not _is_text(b) for b in column.to_pylist()])
+        bad = np.array([not is_text(b) for b in column.to_pylist()])
         text = pc.if_else(pa.array(bad), pa.scalar(b"", pa.large_binary()), column).cast(pa.large_string())
         broken = broken | bad
     text = pc.ascii_trim(text, BLANKS)
@@ -79,7 +79,7 @@ def cells(column: Any, dialect: Dialect, numbers: bool = True) -> Cells:
         state[_mask(pc.is_in(text, pa.array(TRUTH, text.type)))] = TRUE_FALSE
         value[state == TRUE_FALSE] = 0
         value[_mask(pc.is_in(text, pa.array(TRUTH[:3], text.type)))] = 1
-        spelled = pc.is_in(pc.ascii_lower(text), pa.array(_INFINITE, text.type))
+        spelled = pc.is_in(pc.ascii_lower(text), pa.array(ENDLESS_WORDS, text.type))
         state[_mask(spelled) | np.isinf(value)] = ENDLESS
     state[_mask(pc.is_in(text, pa.array(sorted(MISSING), text.type)))] = GONE
     state[broken] = BROKEN
@@ -88,14 +88,6 @@ def cells(column: Any, dialect: Dialect, numbers: bool = True) -> Cells:
 
 def _mask(array: Any) -> NDArray[np.bool_]:
     return np.asarray(array.to_numpy(zero_copy_only=False), np.bool_)
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class Exact(NamedTuple):
@@ -133,7 +125,7 @@ def exact(piece: Piece, kinds: dict[str, str], need_label: bool) -> Exact:
             note(at, cell.state == WORD, column + NOT_A_NUMBER)
             truths[name] = bool(np.isin(cell.state, (TRUE_FALSE, GONE)).all() and (cell.state == TRUE_FALSE).any())
         elif not forced:
-            numeric = (cell.state == NUMERIC) | (cell.state == TRUE_FALSE)
+            numeric = np.isin(cell.state, (NUMERIC, TRUE_FALSE, ENDLESS))
             note(at, numeric, column + "{value} is a number among words; name it in --categorical or --ignore")
     for at in label:
         parsed[at] = cell = cells(read.columns[at], dialect, numbers=False)

@@ -28,6 +28,7 @@ _TRUE = [before + token for token in ("1", *TRUTH[:3]) for before in ("", " ")]
 _FALSE = [before + token for token in ("0", *TRUTH[3:]) for before in ("", " ")]
 _NO_LAYOUT = Layout(0, (), None, None, frozenset(), frozenset())
 _BOM = b"\xef\xbb\xbf"
+_ASCII = bytes(range(128)) + b"?" * 128
 
 
 @dataclass(frozen=True)
@@ -150,13 +151,23 @@ class Piece:
         Returns a pyarrow.Table with the positions as names, and record -> number of fields of the rows left out.
         Raises pyarrow.ArrowInvalid where a value does not fit its type.
         """
+        if self.data.isascii() or is_text(self.data):
+            return self._parse(self.data, types)
+        # pyarrow must hand an uneven row to Python as text: of such rows the bytes beyond ASCII are replaced.
+        _, ragged = self._parse(self.data.translate(_ASCII), dict.fromkeys(types, pa.string()))
+        data, ends = bytearray(self.data), np.append(self.starts, len(self.data))
+        for row in ragged:
+            data[ends[row] : ends[row + 1]] = data[ends[row] : ends[row + 1]].translate(_ASCII)
+        return self._parse(bytes(data), types)
+
+    def _parse(self, data: bytes, types: dict[int, Any]) -> tuple[Any, dict[int, int]]:
         ragged: dict[int, int] = {}
 
         def note(row: Any) -> str:
             ragged[row.number - 1] = row.actual_columns
             return "skip"
 
-        data = b"\n" + self.data if self.data.startswith(_BOM) else self.data  # pyarrow would drop these bytes
+        data = b"\n" + data if data.startswith(_BOM) else data  # pyarrow would drop these bytes
         table = pa_csv.read_csv(
             pa.BufferReader(data),
             pa_csv.ReadOptions(
@@ -179,3 +190,12 @@ class Piece:
             ),
         )
         return table, ragged
+
+
+def is_text(data: bytes) -> bool:
+    """Whether the bytes are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

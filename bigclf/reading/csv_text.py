@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from bigclf.errors import DataError
-from bigclf.reading.csv_exact import BAD_TEXT, exact
+from bigclf.reading.csv_exact import BAD_TEXT, ENDLESS_WORDS, exact
 from bigclf.reading.csv_head import determine
 from bigclf.reading.csv_part import Part, Texts, texts
 from bigclf.reading.csv_piece import Dialect
@@ -267,7 +267,7 @@ _WORDS = pa.dictionary(pa.int32(), pa.string())
 
 
 def _numeric(word: str) -> bool:
-    return word in TRUTH or NUMBER.fullmatch(word) is not None
+    return word in TRUTH or word.lower() in ENDLESS_WORDS or NUMBER.fullmatch(word) is not None
 
 
 def _regular(values: Any, missing: int) -> bool:

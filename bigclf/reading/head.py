@@ -17,6 +17,7 @@ from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
 
 DENSE_COLUMNS = 4096  # LIBSVM rows are laid out densely up to here, when the head fills half their cells
 MAX_CATEGORIES = 1000  # distinct words of one column
+TINY = 1e-300  # narrower columns count as constant: the inverse would be no number
 ILL = 1000.0  # |mean| over spread above which float32 would lose the spread
 CHUNK = 1024
 
@@ -181,7 +182,7 @@ def _scaling(
         width = np.maximum(np.abs(stats.lo - reference), np.abs(stats.hi - reference))
     else:
         return offset, factor
-    np.divide(1.0, width, out=factor, where=width > 0.0)
+    np.divide(1.0, width, out=factor, where=width > TINY)
     offset[0], factor[0] = 0.0, 1.0
     return offset, factor
 
@@ -191,10 +192,9 @@ def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
     names: set[str] = set(wishes.classes)
     for raw in head:
         if raw.label is not None:
-            names.update(raw.label.names[k] for k in np.unique(raw.label.code) if k >= 0)
-    for raw in head:
-        if raw.label is not None:
-            check_name(raw, names)
+            here = {raw.label.names[k] for k in np.unique(raw.label.code) if k >= 0}
+            check_name(raw, here)
+            names |= here
     if len(names) > MAX_CLASSES:
         raise DataError(
             head[0].where(0).rsplit(":", 1)[0],
@@ -204,15 +204,11 @@ def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
 
 
 def check_name(raw: Raw, names: Iterable[str]) -> None:
-    """Refuse class names that would break the lines of predict."""
+    """Refuse names of classes of these rows that would break the lines of predict."""
     for name in names:
         if any(c in name for c in "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
             assert raw.label is not None
-            at = (
-                int(np.flatnonzero(np.array(raw.label.names)[raw.label.code] == name)[0])
-                if name in raw.label.names
-                else 0
-            )
+            at = int(np.flatnonzero(raw.label.code == raw.label.names.index(name))[0])
             raise DataError(raw.where(at), f"class {name!r} holds a tab or a line break, which predict could not write")
 
 

@@ -90,7 +90,7 @@ def blocks(
             if start_of_text and n < 3:  # a pipe may give a byte order mark in pieces
                 while n < 3 and (more := stream.readinto(buffer.data[end + n : len(buffer) - PAD])):
                     n += more
-            if start_of_text and bytes(buffer[end : end + 3]) == _BOM:
+            if start_of_text and bytes(buffer[end : end + min(n, 3)]) == _BOM:
                 start += 3
                 offset += 3
             start_of_text = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ from bigclf.errors import UsageError
 
 SCALES = ("none", "minmax", "std", "maxabs", "row-l2")
 MAX_CLASSES = 1000
+MOST_BITS = 28
+MOST = 1e300  # of the numbers in the arrays
 
 
 class Feature(NamedTuple):
@@ -68,7 +71,39 @@ class Schema:
         schema = cls(**values)
         if any(a.shape != (schema.used,) for a in schema.arrays().values()):
             raise ValueError("the schema's arrays have the wrong length")
+        schema.check()
         return schema
+
+    def check(self) -> None:
+        """ValueError for what no training run could have made."""
+        meant = {
+            "kind": ("sparse", "table"),
+            "layout": ("dense", "csr"),
+            "dtype": ("float32", "float64"),
+            "bias": (True, False),
+            "missing": ("mean", "zero", "error", "skip"),
+            "solve_scale": ("none", "minmax", "std", "maxabs"),
+            "zero_based": (True, False),
+        }
+        for name, values in meant.items():
+            if not any(type(v) is type(getattr(self, name)) and v == getattr(self, name) for v in values):
+                raise ValueError(f"schema {name} = {str(getattr(self, name))[:40]!r}")
+        split_scale(self.scale)
+        if type(self.hash_bits) is not int or not 0 <= self.hash_bits <= MOST_BITS or type(self.used) is not int:
+            raise ValueError("schema sizes are impossible")
+        if self.hash_bits and self.used != 1 + (1 << self.hash_bits):
+            raise ValueError("schema hash_bits do not fit its columns")
+        if any(not isinstance(x, str | None) for x in (self.label, self.positive)) or not self.classes:
+            raise ValueError("schema names are impossible")
+        for f in self.features:
+            last = f.column + (len(f.categories) or 1)
+            if f.kind not in ("number", "words") or not (
+                self.hash_bits or (f.column > 0 and last <= max(self.used, 3))
+            ):
+                raise ValueError(f"schema column {str(f.name)[:40]!r} is impossible")
+        if any(not np.isfinite(a).all() or (np.abs(a) > MOST).any() for a in self.arrays().values()):
+            raise ValueError("the schema's arrays hold impossible numbers")
+        json.dumps(self.head(), ensure_ascii=False).encode()  # no half characters
 
     def count(self) -> int:
         """How many features there are, the bias apart."""

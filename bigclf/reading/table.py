@@ -158,7 +158,7 @@ def _once(names: Iterable[str], path: str) -> None:
 
 
 def _list(names: Iterable[str]) -> str:
-    every = list(names)
+    every = [name if name.isprintable() else repr(name) for name in names]
     return ", ".join(every[:_SHOWN]) + (f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else "")
 
 
