@@ -266,6 +266,8 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
         raise ValueError("its number of columns is impossible")
     if not 0 <= model.next_row < 1 << 62 or min(model.rows, model.passes) < 0:
         raise ValueError("its counts of rows are impossible")
+    if model.share and (len(model.share) != 2 or not 1 <= model.share[0] <= model.share[1]):
+        raise ValueError("its shard is impossible")
     check_reading(model.reading, schema.hash_bits)
     known = {p.name: p for p in model.spec.params}
     for name, value in model.params.items():

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -78,6 +79,7 @@ def main(argv: list[str]) -> int:
 
 
 def _run(argv: list[str]) -> int:
+    warnings.filterwarnings("ignore", category=RuntimeWarning)  # numbers that overflow are told by checks of ours
     try:
         code = build(_words() or argv)(argv, prog_name="bigclf", standalone_mode=False)
         if sys.stdout is not None:
