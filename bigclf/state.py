@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bigclf.core import Array, Axes, Learner, Shape, State
@@ -30,7 +32,9 @@ def rebuild(like: State, arrays: dict[str, Array], prefix: str = "") -> State:
 
 
 def extent(axis: str | int, shape: Shape) -> int:
-    """Size of a named axis."""
+    """Size of a named axis; "sides" are a unit's negative and positive one, which change places with its sign."""
+    if axis == "sides":
+        return 2
     return axis if isinstance(axis, int) else int(getattr(shape, axis))
 
 
@@ -111,8 +115,11 @@ def change_units(learner: Learner, state: State, old_code: Array, new_code: Arra
         signed = path.rsplit("/", 1)[-1] in learner.signed
         for u, (source, sign) in enumerate(sources):
             if source >= 0:
-                part = tuple(slice(0, n) for n in old.shape[1:])
-                arrays[path][u][part] = old[source] * (sign if signed else 1)
+                was = old[source] * (sign if signed else 1)
+                if sign < 0 and "sides" in axes:
+                    was = np.flip(was, axes.index("sides") - 1)
+                part: tuple[Any, ...] = (u, *(slice(0, n) for n in old.shape[1:]))
+                arrays[path][part] = was
     return fresh
 
 

@@ -62,7 +62,8 @@ def train(learner, X, y, cuts=(), code=BINARY, state=None, start=0, finish=True)
 def learners():
     """Every algorithm by name, and the forms of those that have some."""
     found = {name: registry.build(name) for name in registry.specs()}
-    found["arow --cov full"] = registry.build("arow", cov="full")
+    for name in ("arow", "cw-var", "cw-stdev", "acog-1", "acog-2"):
+        found[f"{name} --cov full"] = registry.build(name, cov="full")
     found["arow --diag drop"] = registry.build("arow", diag="drop")
     for scale in ("minmax", "maxabs", "std"):
         spec = registry.get("nr-rls")

@@ -5,6 +5,8 @@ X is (n, d) with the bias in front where there is one, y is (n,) of -1 and +1; e
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 
 
@@ -98,9 +100,89 @@ def ter(X, y, b=1e-4, tau=0.0, eta=1.0):
 nr_rls = ter
 
 
+def ar_rls(X, y, b=1e-4, tau=0.0, eta=1.0, weights="prior"):
+    """Rows keep the weight of their arrival (prior), or fade (decay); R and z row by row."""
+    d = X.shape[1]
+    R, z = b * np.eye(d), np.zeros(d)
+    seen = {-1: 0, 1: 0}
+    for x, t in zip(X, y):
+        seen[int(t)] += 1
+        n = seen[int(t)]
+        g, f = (sum(seen.values()) / (2 * n), 1.0) if weights == "prior" else (1 / n, 1 - 1 / n if n > 1 else 1.0)
+        R = f * R + g * np.outer(x, x)
+        z = f * z + g * (tau + eta * t) * x
+    return np.linalg.solve(R, z)
+
+
 def minmax(X):
     """Columns brought to [0, 1]; constant ones to 0; the first, the bias, stays."""
     lo, hi = X.min(axis=0), X.max(axis=0)
     out = (X - lo) / np.where(hi > lo, hi - lo, 1.0)
     out[:, 0] = X[:, 0]
     return out
+
+
+def cw(X, y, rule, cov="diag", eta=0.7):
+    """Dredze et al. 2008 (rule "var") and Crammer et al. 2008 (rule "stdev")."""
+    phi = NormalDist().inv_cdf(eta)
+    d = X.shape[1]
+    w, S = np.zeros(d), np.eye(d)
+    for x, t in zip(X, y):
+        m, v = t * (w @ x), x @ S @ x
+        if v <= 0 or m >= phi * (v if rule == "var" else v**0.5):
+            continue
+        if rule == "var":
+            h = 1 + 2 * phi * m
+            alpha = max(0.0, (-h + (h**2 - 8 * phi * (m - phi * v)) ** 0.5) / (4 * phi * v))
+            beta, gain = 2 * alpha * phi / (1 + 2 * alpha * phi * v), 2 * alpha * phi
+        else:
+            psi, xi = 1 + phi**2 / 2, 1 + phi**2
+            alpha = max(0.0, (-m * psi + (m**2 * phi**4 / 4 + v * phi**2 * xi) ** 0.5) / (v * xi))
+            h = alpha * v * phi
+            root = 2 * v / (h + (h**2 + 4 * v) ** 0.5)  # sqrt(u); as published it loses all digits where v is small
+            beta, gain = alpha * phi / (root + alpha * phi * v), alpha * phi / root
+        w = w + alpha * t * (S @ x)
+        S = S - beta * np.outer(S @ x, S @ x) if cov == "full" else np.diag(1 / (1 / np.diag(S) + gain * x * x))
+    return w
+
+
+def cw_var(X, y, **params):
+    """The margin in units of its variance."""
+    return cw(X, y, "var", **params)
+
+
+def cw_stdev(X, y, **params):
+    """The margin in units of its standard deviation."""
+    return cw(X, y, "stdev", **params)
+
+
+def acog(X, y, kind, cov="diag", metric="sum", cost=0.9, gamma=1.0, eta=1.0, mean_cov="new", totals=None):
+    """Zhao et al. 2018: type I moves the hinge by rho, type II scales the loss; counts before the row, plus one."""
+    d = X.shape[1]
+    w, S = np.zeros(d), np.eye(d)
+    seen = {-1: 0, 1: 0}
+    for x, t in zip(X, y):
+        rho = cost / (1 - cost) if metric == "cost" else (seen[-1] + 1) / (seen[1] + 1)
+        if totals is not None:
+            rho = totals
+        seen[int(t)] += 1
+        k = rho if t > 0 else 1.0
+        m, v = t * (w @ x), x @ S @ x
+        if v <= 0 or (k - m if kind == 1 else 1 - m) <= 0:
+            continue
+        new = (
+            S - np.outer(S @ x, S @ x) / (gamma + v) if cov == "full" else np.diag(1 / (1 / np.diag(S) + x * x / gamma))
+        )
+        w = w + eta * (1.0 if kind == 1 else k) * t * ((new if mean_cov == "new" else S) @ x)
+        S = new
+    return w
+
+
+def acog_1(X, y, **params):
+    """Type I."""
+    return acog(X, y, 1, **params)
+
+
+def acog_2(X, y, **params):
+    """Type II."""
+    return acog(X, y, 2, **params)

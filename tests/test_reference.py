@@ -16,6 +16,13 @@ CASES = [
     ("arow", {"cov": "full", "r": 0.3}),
     ("arow", {"r": 3.0}),
     ("arow", {"diag": "drop"}),
+    ("ar-rls", {"weights": "decay", "b": 0.01, "tau": 0.2}),
+    ("cw-var", {"cov": "full", "eta": 0.9}),
+    ("cw-stdev", {"cov": "full", "eta": 0.9}),
+    ("acog-1", {"cov": "full", "eta": 0.3}),
+    ("acog-1", {"metric": "cost", "cost": 0.6, "gamma": 2.0}),
+    ("acog-2", {"cov": "full", "mean-cov": "old"}),
+    ("acog-2", {"mean-cov": "old", "eta": 0.1}),
     ("ls", {"b": 2.0, "tau": 0.3, "eta": 0.7}),
     ("nr-rls", {"b": 0.01, "tau": -0.3, "eta": 2.0}),
 ]
@@ -30,10 +37,13 @@ def error(got, want):
 @pytest.mark.parametrize(("name", "params"), CASES)
 def test_equals_its_naive_twin(name, params, sparse):
     twin = getattr(naive, name.replace("-", "_"))
-    X, y = made(3000, seed=5, d=9, dtype=np.float64)
+    # on noisy rows confidence-weighted variances go to zero within some hundred, and then nothing can be compared
+    X, y = made(150 if name.startswith("cw") else 3000, seed=5, d=9, dtype=np.float64)
     X[17] = 0  # a row of zeros teaches nothing
-    state = train(registry.build(name, **params), csr(X) if sparse else X, y)
-    assert error(state.w[0], twin(X, 2.0 * y - 1, **params)) < 1e-9
+    state = train(
+        registry.build(name, **{k.replace("-", "_"): v for k, v in params.items()}), csr(X) if sparse else X, y
+    )
+    assert error(state.w[0], twin(X, 2.0 * y - 1, **{k.replace("-", "_"): v for k, v in params.items()})) < 1e-9
 
 
 @pytest.mark.parametrize("name", ["ls", "ter"])

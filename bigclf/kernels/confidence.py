@@ -1,4 +1,8 @@
-"""Second-order learners: a Gaussian over weight vectors, its covariance full or diagonal."""
+"""Second-order learners: a Gaussian over weight vectors, its covariance full or diagonal.
+
+They differ in when a row changes the Gaussian and by how much: with signed margin m = y w.x and v = x'Sx a rule gives
+alpha (the step of w along y S x), beta (S -= beta S x x' S) and gain (the diagonal form: 1/s += gain x^2).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ import numpy as np
 
 from bigclf.block import OPTIONS, row_axpy, row_dot, rows
 from bigclf.core import Array, Plan, Shape
-from bigclf.jit import kernel, overload, types
+from bigclf.jit import helper, kernel, overload, types
+
+AROW, CW_VAR, CW_STDEV, ACOG_1, ACOG_2 = range(5)
 
 
 class Gaussian(NamedTuple):
@@ -16,6 +22,14 @@ class Gaussian(NamedTuple):
 
     w: Array  # (units, cols) float64
     sigma: Array  # (units, cols) variances, or (units, cols, cols)
+
+
+class Costly(NamedTuple):
+    """The same, with the rows of each side that a unit has seen."""
+
+    w: Array
+    sigma: Array
+    seen: Array  # (units, 2) negative, positive
 
 
 AXES_DIAG = {"w": ("units", "cols"), "sigma": ("units", "cols")}
@@ -34,71 +48,154 @@ def start_full(shape: Shape) -> Gaussian:
     return Gaussian(np.zeros((shape.units, shape.cols)), sigma)
 
 
-def diag_step(w: Array, sigma: Array, tl: float, r: float, drop: bool, X: Any, i: int) -> None:
-    """One AROW step on row i: `tl` is the signed loss y (1 - y w.x)."""
+@helper
+def rule(kind: int, m: float, v: float, a: float, b: float, k: float) -> tuple[float, float, float]:
+    """(alpha, beta, gain) of a row; all 0 where it changes nothing.
+
+    a: noise r (arow), phi (cw), gamma (acog); b: eta (acog); k: what the positive class counts (acog), else 1.
+    """
+    if v <= 0.0:
+        return 0.0, 0.0, 0.0
+    if kind == AROW:
+        if m >= 1.0:
+            return 0.0, 0.0, 0.0
+        beta = 1.0 / (v + a)
+        return (1.0 - m) * beta, beta, 1.0 / a
+    if kind == CW_VAR:
+        if m >= a * v:
+            return 0.0, 0.0, 0.0
+        h = 1.0 + 2.0 * a * m
+        alpha = max(0.0, (-h + np.sqrt(h * h - 8.0 * a * (m - a * v))) / (4.0 * a * v))
+        return alpha, 2.0 * alpha * a / (1.0 + 2.0 * alpha * a * v), 2.0 * alpha * a
+    if kind == CW_STDEV:
+        if m >= a * np.sqrt(v):
+            return 0.0, 0.0, 0.0
+        xi = 1.0 + a * a
+        psi = 1.0 + 0.5 * a * a
+        alpha = max(0.0, (-m * psi + np.sqrt(0.25 * m * m * a**4 + v * a * a * xi)) / (v * xi))
+        h = alpha * v * a
+        root = (
+            2.0 * v / (h + np.sqrt(h * h + 4.0 * v))
+        )  # the published (-h + sqrt(h^2 + 4 v)) / 2, without cancellation
+        return alpha, alpha * a / (root + alpha * a * v), alpha * a / root
+    short = k - m if kind == ACOG_1 else 1.0 - m
+    if short <= 0.0:
+        return 0.0, 0.0, 0.0
+    return (b if kind == ACOG_1 else b * k), 1.0 / (a + v), 1.0 / a
+
+
+def row_variance(X: Any, i: int, sigma: Array) -> float:
+    """x' diag(sigma) x of row i."""
+    x = np.zeros(sigma.size)
+    row_axpy(1.0, X, i, x)
+    return float(np.sum(sigma * x * x))
+
+
+def diag_step(
+    w: Array, sigma: Array, step: float, beta: float, gain: float, drop: bool, new: bool, X: Any, i: int
+) -> None:
+    """w += step S x with the old or the new S; then, or before, 1/s += gain x^2 (s -= beta (s x)^2 under `drop`)."""
     x = np.zeros(w.size)
     row_axpy(1.0, X, i, x)
-    v = float(np.sum(sigma * x * x))
-    beta = 1.0 / (v + r)
-    w += tl * beta * sigma * x
-    sigma[:] = sigma - beta * (sigma * x) ** 2 if drop else 1.0 / (1.0 / sigma + x * x / r)
+    after = sigma - beta * (sigma * x) ** 2 if drop else sigma / (1.0 + gain * sigma * x * x)
+    w += step * (after if new else sigma) * x
+    sigma[:] = after
 
 
-@overload(diag_step, **OPTIONS)
-def _diag_step(w, sigma, tl, r, drop, X, i):  # type: ignore[no-untyped-def]
-    def dense(w, sigma, tl, r, drop, X, i):  # type: ignore[no-untyped-def]
+@overload(row_variance, **OPTIONS)
+def _row_variance(X, i, sigma):  # type: ignore[no-untyped-def]
+    def dense(X, i, sigma):  # type: ignore[no-untyped-def]
         v = 0.0
         for j in range(X.shape[1]):
             x = np.float64(X[i, j])
             v += sigma[j] * x * x
-        beta = 1.0 / (v + r)
-        for j in range(X.shape[1]):
-            x = np.float64(X[i, j])
-            s = sigma[j]
-            w[j] += tl * beta * s * x
-            sigma[j] = s - beta * (s * x) ** 2 if drop else s / (1.0 + s * x * x / r)
+        return v
 
-    def csr(w, sigma, tl, r, drop, X, i):  # type: ignore[no-untyped-def]
+    def csr(X, i, sigma):  # type: ignore[no-untyped-def]
         v = 0.0
         for k in range(X.indptr[i], X.indptr[i + 1]):
             x = np.float64(X.data[k])
             v += sigma[X.indices[k]] * x * x
-        beta = 1.0 / (v + r)
+        return v
+
+    return dense if isinstance(X, types.Array) else csr
+
+
+@helper
+def shrunk(s: float, x: float, beta: float, gain: float, drop: bool) -> float:
+    """The variance of one weight after a row; on rows that cannot be told apart it may have come down to zero."""
+    if s <= 0.0:
+        return 0.0
+    return s - beta * (s * x) ** 2 if drop else s / (1.0 + gain * s * x * x)
+
+
+@overload(diag_step, **OPTIONS)
+def _diag_step(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-untyped-def]
+    def dense(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-untyped-def]
+        for j in range(X.shape[1]):
+            x = np.float64(X[i, j])
+            after = shrunk(sigma[j], x, beta, gain, drop)
+            w[j] += step * (after if new else sigma[j]) * x
+            sigma[j] = after
+
+    def csr(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-untyped-def]
         for k in range(X.indptr[i], X.indptr[i + 1]):
             x = np.float64(X.data[k])
             j = X.indices[k]
-            s = sigma[j]
-            w[j] += tl * beta * s * x
-            sigma[j] = s - beta * (s * x) ** 2 if drop else s / (1.0 + s * x * x / r)
+            after = shrunk(sigma[j], x, beta, gain, drop)
+            w[j] += step * (after if new else sigma[j]) * x
+            sigma[j] = after
 
     return dense if isinstance(X, types.Array) else csr
 
 
 @kernel
-def arow_diag(w: Array, sigma: Array, r: float, drop: bool, X: Any, plan: Plan) -> None:
-    """AROW with variances only: w with the old variances, then 1/s += x^2 / r (or s -= beta (s x)^2 under `drop`)."""
+def update_diag(
+    w: Array, sigma: Array, kind: int, a: float, b: float, drop: bool, new: bool, rho: Array, X: Any, plan: Plan
+) -> None:
+    """One pass with variances only. `new`: the step uses the covariance as it is after the row.
+
+    rho (units, n) or (0, 0): what the positive class counts. A row of importance g counts as one of noise a / g.
+    """
     weighted = plan.weight.shape[1] > 0
+    costly = rho.shape[1] > 0
     for u in range(plan.target.shape[0]):
         for i in range(rows(X)):
             t = plan.target[u, i]
             m = row_dot(X, i, w[u])
             plan.pre[u, i] = m
-            loss = 1.0 - t * m
-            if t != 0 and loss > 0.0:
-                g = 1.0
-                if weighted:
-                    g = plan.weight[u, i]
-                if g > 0.0:
-                    diag_step(w[u], sigma[u], t * loss, r / g, drop, X, i)
+            if t == 0:
+                continue
+            g = 1.0
+            if weighted:
+                g = plan.weight[u, i]
+            k = 1.0
+            if costly and t > 0:
+                k = rho[u, i]
+            if g > 0.0:
+                v = row_variance(X, i, sigma[u])
+                alpha, beta, gain = rule(kind, t * m, v, a / g if kind == AROW else a, b, k)
+                if alpha != 0.0 or gain != 0.0:
+                    diag_step(w[u], sigma[u], t * alpha, beta, gain, drop, new, X, i)
 
 
 @kernel
-def arow_full(w: Array, sigma: Array, r: float, X: Any, plan: Plan, p: Array, sx: Array) -> None:
-    """AROW with the whole covariance: beta = 1 / (v + r), w += loss beta y S x, S -= beta S x (S x)'.
-
-    `p` and `sx` are scratch (cols,). A row weighs by its importance as if the row were shown with noise r / weight.
-    """
+def update_full(
+    w: Array,
+    sigma: Array,
+    kind: int,
+    a: float,
+    b: float,
+    new: bool,
+    rho: Array,
+    X: Any,
+    plan: Plan,
+    p: Array,
+    sx: Array,
+) -> None:
+    """One pass with the whole covariance; `p` and `sx` are scratch (cols,). Otherwise as `update_diag`."""
     weighted = plan.weight.shape[1] > 0
+    costly = rho.shape[1] > 0
     for u in range(plan.target.shape[0]):
         wu = w[u]
         su = sigma[u]
@@ -106,25 +203,32 @@ def arow_full(w: Array, sigma: Array, r: float, X: Any, plan: Plan, p: Array, sx
             t = plan.target[u, i]
             m = row_dot(X, i, wu)
             plan.pre[u, i] = m
-            loss = 1.0 - t * m
-            if t == 0 or loss <= 0.0:
+            if t == 0:
                 continue
             g = 1.0
             if weighted:
                 g = plan.weight[u, i]
             if g <= 0.0:
                 continue
+            k = 1.0
+            if costly and t > 0:
+                k = rho[u, i]
             p[:] = 0.0
             row_axpy(1.0, X, i, p)
             v = 0.0
-            for a in range(p.size):
+            for c in range(p.size):
                 s = 0.0
-                for b in range(p.size):
-                    s += su[a, b] * p[b]
-                sx[a] = s
-                v += s * p[a]
-            beta = 1.0 / (v + r / g)
-            for a in range(p.size):
-                wu[a] += t * loss * beta * sx[a]
-                for b in range(p.size):
-                    su[a, b] -= beta * sx[a] * sx[b]
+                for d in range(p.size):
+                    s += su[c, d] * p[d]
+                sx[c] = s
+                v += s * p[c]
+            alpha, beta, _ = rule(kind, t * m, v, a / g if kind == AROW else a, b, k)
+            if alpha == 0.0 and beta == 0.0:
+                continue
+            step = t * alpha
+            if new:
+                step *= 1.0 - beta * v  # S after the row times x is S x (1 - beta v)
+            for c in range(p.size):
+                wu[c] += step * sx[c]
+                for d in range(p.size):
+                    su[c, d] -= beta * sx[c] * sx[d]

@@ -1,0 +1,55 @@
+"""How a learner over a Gaussian of weights is built; its families declare themselves in files of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bigclf.core import Array, Block, Learner, Param, Plan, State
+
+COV = Param("cov", str, "diag", "covariance: its diagonal, or full (columns^2 memory)", choices=("diag", "full"))
+COST = "O(nnz) a row; full: O(columns^2)"
+MEMORY = "16 bytes x units x columns; full: 8 x units x columns^2"
+
+
+def gaussian(
+    rule: str,
+    a: float,
+    b: float = 1.0,
+    cov: str = "diag",
+    drop: bool = False,
+    new: bool = False,
+    costs: Callable[[State, Plan], Array] | None = None,
+) -> Learner:
+    """A learner with this rule of `bigclf.kernels.confidence` and its constants a and b.
+
+    costs: gives what the positive class counts for each unit and row, from the counts kept in the state.
+    """
+    import numpy as np
+
+    from bigclf.kernels import confidence, linear
+
+    kind = getattr(confidence, rule)
+    none = np.empty((0, 0))
+    full = cov == "full"
+
+    def update(state: State, block: Block, plan: Plan) -> State:
+        rho = none if costs is None else costs(state, plan)
+        if full:
+            scratch = np.empty((2, state.w.shape[1]))
+            confidence.update_full(state.w, state.sigma, kind, a, b, new, rho, block.X, plan, scratch[0], scratch[1])
+        else:
+            confidence.update_diag(state.w, state.sigma, kind, a, b, drop, new, rho, block.X, plan)
+        return state
+
+    axes: dict[str, tuple[str | int, ...]] = dict(confidence.AXES_FULL if full else confidence.AXES_DIAG)
+    start = confidence.start_full if full else confidence.start_diag
+    if costs is None:
+        return Learner(start, update, lambda s, X: linear.score(s.w, X), axes, signed=("w",))
+    axes["seen"] = ("units", "sides")
+    return Learner(
+        lambda shape: confidence.Costly(*start(shape), np.zeros((shape.units, 2))),
+        update,
+        lambda s, X: linear.score(s.w, X),
+        axes,
+        signed=("w",),
+    )
