@@ -16,6 +16,12 @@ from bigclf.jit import helper, kernel, overload, types
 
 AROW, CW_VAR, CW_STDEV, ACOG_1, ACOG_2 = range(5)
 
+# Where labels contradict each other, confidence-weighted learning shrinks variances and weights together, without
+# end. A variance stops where the products that the rules form are still numbers; what is learned goes on from there.
+LEAST_VARIANCE = 1e-100
+LEAST_V = 1e-200  # of x'Sx: below, the row can be told nothing
+MOST_GAIN = 1e300
+
 
 class Gaussian(NamedTuple):
     """Mean and covariance of each unit's weights."""
@@ -54,7 +60,7 @@ def rule(kind: int, m: float, v: float, a: float, b: float, k: float) -> tuple[f
 
     a: noise r (arow), phi (cw), gamma (acog); b: eta (acog); k: what the positive class counts (acog), else 1.
     """
-    if v <= 0.0:
+    if v <= LEAST_V:
         return 0.0, 0.0, 0.0
     if kind == AROW:
         if m >= 1.0:
@@ -74,10 +80,8 @@ def rule(kind: int, m: float, v: float, a: float, b: float, k: float) -> tuple[f
         psi = 1.0 + 0.5 * a * a
         alpha = max(0.0, (-m * psi + np.sqrt(0.25 * m * m * a**4 + v * a * a * xi)) / (v * xi))
         h = alpha * v * a
-        root = (
-            2.0 * v / (h + np.sqrt(h * h + 4.0 * v))
-        )  # the published (-h + sqrt(h^2 + 4 v)) / 2, without cancellation
-        return alpha, alpha * a / (root + alpha * a * v), alpha * a / root
+        root = 2.0 * v / (h + np.sqrt(h * h + 4.0 * v))  # (-h + sqrt(h^2 + 4 v)) / 2 without cancellation
+        return alpha, alpha * a / (root + alpha * a * v), min(alpha * a / root, MOST_GAIN)
     short = k - m if kind == ACOG_1 else 1.0 - m
     if short <= 0.0:
         return 0.0, 0.0, 0.0
@@ -97,7 +101,9 @@ def diag_step(
     """w += step S x with the old or the new S; then, or before, 1/s += gain x^2 (s -= beta (s x)^2 under `drop`)."""
     x = np.zeros(w.size)
     row_axpy(1.0, X, i, x)
-    after = sigma - beta * (sigma * x) ** 2 if drop else sigma / (1.0 + gain * sigma * x * x)
+    after = np.maximum(
+        sigma - beta * (sigma * x) ** 2 if drop else sigma / (1.0 + gain * sigma * x * x), LEAST_VARIANCE
+    )
     w += step * (after if new else sigma) * x
     sigma[:] = after
 
@@ -123,10 +129,8 @@ def _row_variance(X, i, sigma):  # type: ignore[no-untyped-def]
 
 @helper
 def shrunk(s: float, x: float, beta: float, gain: float, drop: bool) -> float:
-    """The variance of one weight after a row; on rows that cannot be told apart it may have come down to zero."""
-    if s <= 0.0:
-        return 0.0
-    return s - beta * (s * x) ** 2 if drop else s / (1.0 + gain * s * x * x)
+    """The variance of one weight after a row."""
+    return max(s - beta * (s * x) ** 2 if drop else s / (1.0 + gain * s * x * x), LEAST_VARIANCE)
 
 
 @overload(diag_step, **OPTIONS)
