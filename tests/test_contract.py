@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from data import BINARY, csr, learners, made, train
@@ -12,7 +14,7 @@ from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.core import TILE, Block, Shape
 from bigclf.errors import UnsupportedError
-from bigclf.training.fit import Mark, tiles
+from bigclf.training.feed import Piece, Tiler
 from bigclf.units import code_matrix, new_plan
 
 LEARNERS = learners()
@@ -34,11 +36,12 @@ def test_cutting_the_stream_changes_no_byte(name, n, seed, cuts):
     X, y = made(n, seed)
     whole = train(learner, X, y)
     ends = sorted({0, n, *(min(c, n) for c in cuts)})
-    mark = Mark(0, 0, {})
-    blocks = ((Block(np.arange(a, b), X[a:b], y[a:b]), ("0", "1"), mark) for a, b in zip(ends, ends[1:]))
+    pieces = [Piece(Block(np.arange(a, b), X[a:b], y[a:b]), ("0", "1"), None) for a, b in zip(ends, ends[1:])]
+    tiler = Tiler()
+    tiles = [*chain.from_iterable(map(tiler.take, pieces)), *tiler.rest()]
     s = learner.init(Shape(1, X.shape[1], 2))
-    for piece, _, _ in tiles(blocks, learner.grain):
-        s = learner.update(s, piece, new_plan(BINARY, piece.y))
+    for piece in tiles if learner.grain == "tile" else pieces:
+        s = learner.update(s, piece.block, new_plan(BINARY, piece.block.y))
     same(whole, learner.finish(s) if learner.finish else s)
 
 

@@ -1,40 +1,23 @@
-"""The driver: every block is scored, learned from and measured, tile by tile where the learner wants whole tiles."""
+"""A learner in training: every piece is scored, learned from and measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bigclf import block as blk
 from bigclf import state as st
-from bigclf.core import TILE, Array, Block, Shape, Spec, State
+from bigclf.core import Array, Block, Shape, Spec, State
 from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
-from bigclf.reading.raw import Raw
 from bigclf.training.budget import check_state
+from bigclf.training.feed import Mark, Piece
 from bigclf.training.metrics import add_pairs
 from bigclf.units import code_matrix, decode, new_plan
-
-
-class Mark(NamedTuple):
-    """What the encoder had counted when the last rows were learned."""
-
-    missing: int
-    gone: int  # rows dropped because of missing values
-    unseen: dict[str, int]
-
-
-class Piece(NamedTuple):
-    """Rows to learn from in one step."""
-
-    block: Block
-    classes: tuple[str, ...]  # that are known by then
-    mark: Mark | None  # what was counted up to its last row; None in the middle of encoded rows
 
 
 class Fit:
@@ -61,29 +44,15 @@ class Fit:
         self.next_row = 0  # all rows before this one were learned from
         self.mark = Mark(0, 0, {})
 
-    def run(self, stream: Iterable[Raw], after: Callable[[], None], base: int = 0) -> None:
-        """One pass; `base` is added to the numbers of the rows.
-
-        `after` is called where all rows that were encoded have been learned from: what was counted then fits the state.
-        """
-        for block, classes, mark in tiles(self._encoded(stream, base), self.learner.grain):
-            if len(classes) != len(self.classes) or blk.cols(block.X) != self.shape.cols:
-                self._grow(list(classes), blk.cols(block.X))
-            self._learn(block)
-            self.next_row = int(block.row[-1]) + 1
-            if mark is not None:
-                self.mark = mark
-                after()
-
-    def _encoded(self, stream: Iterable[Raw], base: int) -> Iterator[Encoded]:
-        encoder = self.encoder
-        classes = tuple(encoder.classes)
-        for raw in stream:
-            for part in encoder.blocks(raw._replace(row=raw.row + base) if base else raw):
-                if len(classes) != len(self.encoder.classes):
-                    classes = tuple(self.encoder.classes)
-                seen = encoder.gone(int(part.row[-1]) + 1)
-                yield part, classes, Mark(encoder.missing, seen, dict(encoder.unseen))
+    def learn(self, piece: Piece) -> None:
+        """Score the rows, learn from them, and count what the scores were worth."""
+        block = piece.block
+        if len(piece.classes) != len(self.classes) or blk.cols(block.X) != self.shape.cols:
+            self._grow(list(piece.classes), blk.cols(block.X))
+        self._learn(block)
+        self.next_row = int(block.row[-1]) + 1
+        if piece.mark is not None:
+            self.mark = piece.mark
 
     def _grow(self, classes: list[str], cols: int) -> None:
         code = code_matrix(classes, self.positive)
@@ -122,45 +91,3 @@ class Fit:
         schema = self.encoder.schema.widened(used, tuple(self.classes))
         model = Model(self.spec.name, self.params, schema, self.state, self.shape.cols, reading)
         return replace(model, passes=passes, next_row=next_row, counts=counts)
-
-
-Encoded = tuple[Block, tuple[str, ...], Mark]
-
-
-def tiles(blocks: Iterable[Encoded], grain: str) -> Iterator[Piece]:
-    """The blocks as they come, or for a learner of grain "tile" cut and joined to whole tiles of TILE rows.
-
-    A tile also ends where columns or classes are born: that row depends on the data alone, as tiles must.
-    """
-    if grain == "row":
-        for block, classes, mark in blocks:
-            yield Piece(block, classes, mark)
-        return
-    held: list[Block] = []
-    last: Encoded | None = None  # that the held rows come from
-    for block, classes, mark in blocks:
-        if held and last and (blk.cols(last[0].X), last[1]) != (blk.cols(block.X), classes):
-            yield Piece(_joined(held), last[1], last[2])
-            held = []
-        start, n = 0, len(block.row)
-        while start < n:
-            tile = int(block.row[start]) // TILE
-            if held and last and int(held[0].row[0]) // TILE != tile:
-                yield Piece(_joined(held), last[1], last[2])
-                held = []
-            end = int(np.searchsorted(block.row, (tile + 1) * TILE))
-            held.append(Block(block.row[start:end], blk.take(block.X, start, end), block.y[start:end]))
-            if end < n or (int(block.row[end - 1]) + 1) % TILE == 0:
-                yield Piece(_joined(held), classes, mark if end == n else None)
-                held = []
-            start = end
-        last = (block, classes, mark)
-    if held and last:
-        yield Piece(_joined(held), last[1], last[2])
-
-
-def _joined(parts: list[Block]) -> Block:
-    if len(parts) == 1:
-        return parts[0]
-    row = np.concatenate([p.row for p in parts])
-    return Block(row, blk.join([p.X for p in parts]), np.concatenate([p.y for p in parts]))

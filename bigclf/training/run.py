@@ -14,7 +14,8 @@ from bigclf.reading.ahead import ahead
 from bigclf.reading.raw import Cursor, Raw
 from bigclf.reading.shuffle import Shuffled
 from bigclf.reading.stream import Stream
-from bigclf.training.fit import Fit, Mark
+from bigclf.training.feed import Feed, Mark
+from bigclf.training.fit import Fit
 
 START = Cursor(0, 0, 1, 0, 0)
 
@@ -42,7 +43,7 @@ class Run:
         `after` is called between blocks, `waiting` while none is there; what they raise ends the run where it stands.
         """
         while True:
-            self.fit.run(self._noted(ahead(rows, waiting)), after, self.base)
+            self._pass(self._noted(ahead(rows, waiting)), after)
             if self.number == 1:
                 self.first = self._measured()
             if self.number >= self.passes:
@@ -56,6 +57,13 @@ class Run:
             self.stream = self.stream.again()
             self.fit.encoder.begin_pass(self.stream.skips)
             rows = iter(self.stream)
+
+    def _pass(self, rows: Iterator[Raw], after: Callable[[], None]) -> None:
+        feed = Feed(self.fit.encoder, self.fit.learner.grain == "tile", self.base)
+        for piece in feed.pieces(rows):
+            self.fit.learn(piece)
+            if piece.mark is not None:  # all rows that were encoded are learned: what was counted fits the state
+                after()
 
     def _noted(self, rows: Iterator[Raw]) -> Iterator[Raw]:
         for raw in rows:
