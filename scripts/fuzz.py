@@ -334,9 +334,9 @@ def look_cli(data: bytes) -> str:
         insist(told, f"check gave 0, train {found[0]}")
         return f"train {found[0][0]}, check {code}"
     insist("block" in argv or Path("0.npz").read_bytes() == Path("1.npz").read_bytes(), f"models, blocks of {sizes}")
-    insist(
-        reading or call("check", name, "-q", *reads)[0] == 0, f"train gave 0, check {call('check', name, '-q', *reads)}"
-    )
+    hashed = argv[argv.index("--hash-bits") :][:2] if "--hash-bits" in argv else []
+    checked = call("check", name, "-q", *reads, *hashed)
+    insist(reading or checked[0] == 0, f"train gave 0, check {checked}")
     reading += ["--limit", "3"] * ("--limit" in reads)
     found = [call("predict", "0.npz", name, "-q", "--scores", "--block-size", size, *reading) for size in sizes]
     if "is beyond" in found[0][2]:  # in a row that train dropped for its label

@@ -329,3 +329,21 @@ def test_a_number_without_end_among_words_is_told_by_train_and_check(word, cli, 
     assert cli("train", "t.csv", "--label", "y", "-q").code == 1
     said = cli("check", "t.csv", "--label", "y", "-q")
     assert said.code == 1 and "t.csv:4: column 'w': " in said.out + said.err
+
+
+def test_a_table_goes_on_where_sparse_rows_have_grown_a_reserve_of_columns(good, write):
+    """As the same rows in LIBSVM would."""
+    head = "".join(f"{i % 2} " + " ".join(f"{j}:{(i * j) % 7}" for j in range(1, 17)) + "\n" for i in range(10_000))
+    first = write("first.svm", head + "1 1:1 17:2\n")
+    good("train", first, "--algo", "pa-1", "--scale", "none", "-o", "a.npz")
+    rows = [[i % 2, *((i + j) % 5 for j in range(17))] for i in range(30)]
+    table = write(
+        "more.csv",
+        "y," + ",".join(f"x{j}" for j in range(17)) + "\n" + "".join(",".join(map(str, r)) + "\n" for r in rows),
+    )
+    lines = write(
+        "more.svm", "".join(f"{r[0]} " + " ".join(f"{j}:{v}" for j, v in enumerate(r[1:], 1)) + "\n" for r in rows)
+    )
+    good("train", table, "--label", "y", "--continue", "a.npz", "-o", "b.npz")
+    good("train", lines, "--continue", "a.npz", "-o", "c.npz")
+    assert good("info", "b.npz", "--weights", "--json").out == good("info", "c.npz", "--weights", "--json").out

@@ -47,7 +47,7 @@ class Encoder:
         self.known = {name: k for k, name in enumerate(self.classes)}
         self.limit = LIMITS[schema.dtype]
         self.by_row = split_scale(schema.scale)[1]
-        self.expander = Expander(schema.features, schema.used, schema.bias)
+        self.expander = Expander(schema.features, self.cols, schema.bias)
         self._met = False
         self._dropped = 0  # columns of a table that a model of LIBSVM rows does not have
         self._gone_before, self._gone = gone, np.empty(0, np.int64)  # dropped: before the last raw rows, in them
@@ -131,7 +131,7 @@ class Encoder:
         self._dropped = len(places) - len(features)
         if self._dropped and not self.frozen:
             raise DataError(place, f"has {len(places)} feature columns, and the model {schema.used - 2}")
-        self.expander = Expander(features, schema.used, schema.bias)
+        self.expander = Expander(features, self.cols, schema.bias)
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
         """Where a block that begins at `start` ends: a dense one fits the cache; at a tile's border if it can."""
