@@ -122,7 +122,7 @@ def test_fourier_features_are_their_definition(dtype):
 
 
 def test_inner_products_of_fourier_features_approach_the_gaussian_kernel():
-    """Each is a mean of D terms 2 cos(a) cos(b) = cos(a - b) + cos(a + b), of mean K and variance 1 - K^2 + K^4 / 2 <= 1.
+    """Each is a mean of D terms 2 cos a cos b = cos(a - b) + cos(a + b), of mean K and variance 1 - K^2 + K^4 / 2 <= 1.
 
     So an error is below 1 / sqrt(D) in the mean.
     """
