@@ -38,7 +38,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-PLAIN = "jit block draws kernels reading.libsvm_kernel reading.libsvm_tokens reading.decimals reading.encode_kernel"
+PLAIN = """jit block draws kernels reading.libsvm_kernel reading.libsvm_tokens reading.decimals reading.encode_kernel
+reading.map_kernel"""
 if guided := "--guided" in sys.argv:
     import atheris
 with atheris.instrument_imports(["bigclf"], [f"bigclf.{m}" for m in PLAIN.split()]) if guided else io.BytesIO():
