@@ -39,6 +39,21 @@ def take(X: Any, start: int, end: int) -> Any:
     return Csr(X.data[a:b], X.indices[a:b], X.indptr[start : end + 1] - a, X.cols)
 
 
+def pick(X: Any, at: Array) -> Any:
+    """The rows with these positions, in this order, as copies."""
+    if isinstance(X, np.ndarray):
+        return X[at]
+    indptr, entries = picked(X.indptr, at)
+    return Csr(X.data[entries], X.indices[entries], indptr, X.cols)
+
+
+def picked(indptr: Array, at: Array) -> tuple[Array, Array]:
+    """Of sparse rows: the row borders of the rows with these positions, and which entries they hold."""
+    size = np.diff(indptr)[at]
+    borders = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
+    return borders, np.repeat(indptr[at] - borders[:-1], size) + np.arange(borders[-1])
+
+
 def join(parts: list[Any]) -> Any:
     """Rows of all parts, which have the same columns, one after the other."""
     if len(parts) == 1:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bigclf.cli.options import Given
-from bigclf.errors import BigclfError, UsageError
+from bigclf.errors import BigclfError
 from bigclf.model import writable
-from bigclf.reading.labels import canonical
 from bigclf.reading.source import Source
 
 
@@ -83,16 +82,6 @@ def facts_of(job: Job, passes: int) -> dict[str, Any]:
         "output": str(job.output or "model.npz"),
         "passes": passes,
     }
-
-
-def declared(text: str | None) -> tuple[str, ...]:
-    """Classes that the user declares."""
-    if text is None:
-        return ()
-    names = tuple(canonical(c) for c in text.split(",") if c.strip())
-    if not names or not text.isprintable():
-        raise UsageError("--classes: names no class, or one that cannot be printed; give them as a,b,c")
-    return names
 
 
 def spelled(name: str, value: Any) -> str:

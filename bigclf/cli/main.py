@@ -22,6 +22,8 @@ COMMANDS = {
     "train": "Train a classifier.",
     "predict": "Predict: one label a line on standard output.",
     "evaluate": "Evaluate a model on labelled data.",
+    "compare": "Compare algorithms in one reading of the data.",
+    "cv": "Cross-validate algorithms.",
     "check": "Check data: every fault with its place.",
     "merge": "Merge models of parts of the data.",
     "info": "Show what is in a model.",

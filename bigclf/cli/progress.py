@@ -7,21 +7,38 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from bigclf.cli.report import Report, brief, clock, number, peak_mib
 from bigclf.errors import BigclfError
 from bigclf.training.metrics import measures
-from bigclf.training.run import Run
+
+if TYPE_CHECKING:
+    from bigclf.reading.shuffle import Shuffled
+    from bigclf.reading.stream import Stream
+    from bigclf.training.fit import Fit
 
 BAR_SECONDS, LINE_SECONDS, LOG_SECONDS = 0.2, 10.0, 5.0  # between two looks
 FIRST_LINE = 2.0
 
 
+class Watched(Protocol):
+    """What is told of: a run, or a contest by its first learner."""
+
+    @property
+    def fit(self) -> Fit: ...
+    @property
+    def stream(self) -> Stream | Shuffled: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def passes(self) -> int: ...
+
+
 class Progress:
     """Told after every block; says something only when it is due."""
 
-    def __init__(self, report: Report, run: Run, mode: str, log: Path | None) -> None:
+    def __init__(self, report: Report, run: Watched, mode: str, log: Path | None) -> None:
         self.report = report
         self.run = run
         self.bar: Any = None

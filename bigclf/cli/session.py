@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from bigclf import start
 from bigclf.cli.groups import size
 from bigclf.cli.options import Given
-from bigclf.errors import DataError
+from bigclf.core import Spec
+from bigclf.errors import DataError, UsageError
 from bigclf.limits import headroom, parse_budget
 from bigclf.reading.ahead import IN_FLIGHT
+from bigclf.reading.head import Wishes
+from bigclf.reading.labels import canonical
 from bigclf.reading.options import BLOCK_SIZE, ReadOptions
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from bigclf.model import Model
     from bigclf.reading.raw import Skips
     from bigclf.reading.schema import Schema
+    from bigclf.reading.shuffle import Shuffled
     from bigclf.reading.table import Kinds
 
 KEPT = ("label", "ignore", "categorical", "header", "delimiter", "decimal", "quote", "encoding", "hash_bits")
@@ -58,8 +62,9 @@ def read_options(
     return replace(ReadOptions(**values), max_column=max_column(room), **more)
 
 
-def kept(options: ReadOptions) -> dict[str, Any]:
-    """The part of the options that says what the bytes mean, for the model."""
+def kept_reading(stream: Stream | Shuffled) -> dict[str, Any]:
+    """The options that say what the bytes mean, for the model; columns by name: a number may mean another elsewhere."""
+    options = stream.options if stream.kinds is None else stream.kinds.named(stream.options)
     return {name: getattr(options, name) for name in KEPT}
 
 
@@ -95,3 +100,27 @@ def no_rows(sources: Sequence[Source], skips: Skips) -> DataError:
             else "every row was skipped",
         )
     return DataError(names, "no rows")
+
+
+def wishes_of(encoding: Given, spec: Spec, params: dict[str, Any]) -> Wishes:
+    """How an algorithm with these parameters is to have its rows, by the options of the encoding."""
+    return Wishes(
+        scale=encoding.get("scale", spec.scale),
+        solve_scaling=spec.solve_scaling is not None and spec.solve_scaling(params),
+        missing=encoding.get("missing"),
+        dtype=encoding.get("dtype", "float32"),
+        bias=encoding.get("bias", True),
+        hash_bits=encoding.get("hash_bits", 0),
+        classes=_declared(encoding.get("classes")),
+        positive=canonical(encoding["positive"]) if "positive" in encoding else None,
+    )
+
+
+def _declared(text: str | None) -> tuple[str, ...]:
+    """Classes that the user declares."""
+    if text is None:
+        return ()
+    names = tuple(canonical(c) for c in text.split(",") if c.strip())
+    if not names or not text.isprintable():
+        raise UsageError("--classes: names no class, or one that cannot be printed; give them as a,b,c")
+    return names

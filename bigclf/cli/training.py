@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bigclf.algorithms import registry
-from bigclf.cli.job import Job, declared, facts_of, kept_options, places, spelled
+from bigclf.cli.job import Job, facts_of, kept_options, places, spelled
 from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import cap_of, kept, kinds_of, no_rows, read_options
+from bigclf.cli.session import cap_of, kept_reading, kinds_of, no_rows, read_options, wishes_of
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
 from bigclf.limits import headroom, human
 from bigclf.model import Model, load, save
 from bigclf.reading.encode import Encoder
-from bigclf.reading.head import Wishes, collect, make_schema
+from bigclf.reading.head import collect, make_schema
 from bigclf.reading.labels import canonical, sort_key
 from bigclf.reading.raw import Cursor, Raw
 from bigclf.reading.shuffle import Shuffled, group_bytes
@@ -56,7 +56,7 @@ def execute(job: Job, report: Report) -> None:
     places(job, output)  # that of a checkpoint was not known before
     with Progress(report, run, job.progress, job.log_file) as progress, Interrupt() as interrupt:
         keeper = Keeper(run, progress, interrupt, job.checkpoint, job.checkpoint_every, facts)
-        keeper.reading = _reading(run)
+        keeper.reading = kept_reading(run.stream)
         keeper.again = kept_options(job)
         try:
             _go(run, rows, keeper, output)
@@ -87,12 +87,6 @@ def _go(run: Run, rows: Iterator[Raw], keeper: Keeper, output: Path) -> None:
         raise keeper.failed(e) from None
 
 
-def _reading(run: Run) -> dict[str, Any]:
-    """Reading options for the model, columns by name: in another file a number may mean another column."""
-    stream = run.stream
-    return kept(stream.options if stream.kinds is None else stream.kinds.named(stream.options))
-
-
 def _passes(job: Job, spec: Spec, report: Report) -> int:
     passes = job.passes or 1
     if passes > 1 and spec.one_pass:
@@ -113,22 +107,9 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     if not head:
         raise no_rows(job.sources, stream.skips)
     params = {name.replace("_", "-"): value for name, value in job.params.items()}
-    positive = canonical(encoding["positive"]) if "positive" in encoding else None
-    wishes = Wishes(
-        scale=encoding.get("scale", spec.scale),
-        solve_scaling=spec.solve_scaling is not None and spec.solve_scaling(params),
-        missing=encoding.get("missing"),
-        dtype=encoding.get("dtype", "float32"),
-        bias=encoding.get("bias", True),
-        hash_bits=bits,
-        classes=declared(encoding.get("classes")),
-        positive=positive,
-    )
+    wishes = wishes_of(encoding, spec, params)
     kinds = stream.kinds
     schema = make_schema(head, kinds.label if kinds is not None else None, wishes, stream.notices)
-    if positive is not None and positive not in schema.classes:
-        names = ", ".join(schema.classes[:10])
-        raise BigclfError(f"--positive: class '{positive}' is not among {names}; declare it with --classes")
     rows: Iterator[Raw] = chain(head, rest)
     if job.share or job.mixed:
         noticed = stream.notices

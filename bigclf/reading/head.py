@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf.errors import DataError, UsageError
+from bigclf.errors import BigclfError, DataError, UsageError
 from bigclf.reading.labels import sort_key
 from bigclf.reading.raw import Raw, Sparse, Words
 from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
@@ -89,6 +89,9 @@ def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Cou
     """The schema of a stream that begins with these rows. Raises DataError for what cannot be learned from."""
     split_scale(wishes.scale)
     classes = _classes(head, wishes)
+    if wishes.positive is not None and wishes.positive not in classes:
+        names = ", ".join(classes[:10])
+        raise BigclfError(f"--positive: class '{wishes.positive}' is not among {names}; declare it with --classes")
     sparse = isinstance(head[0].data, Sparse)
     features: tuple[Feature, ...] = ()
     if not sparse:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf.block import picked
 from bigclf.errors import DataError
 
 HEAD_ROWS = 10_000
@@ -91,9 +92,7 @@ def take(raw: Raw, rows: NDArray[np.int64]) -> Raw:
 
     data: Any
     if isinstance(raw.data, Sparse):
-        start, size = raw.data.indptr[rows], np.diff(raw.data.indptr)[rows]
-        indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
-        at = np.repeat(start - indptr[:-1], size) + np.arange(indptr[-1])
+        indptr, at = picked(raw.data.indptr, rows)
         data = Sparse(indptr, raw.data.column[at], raw.data.value[at])
     else:
         data = {name: column(c) for name, c in raw.data.items()}

@@ -208,17 +208,25 @@ def tile_bytes(cols: int, itemsize: int = 8) -> int:
     return TILE * cols * (8 + itemsize) + SOLVE * 8 * cols * cols
 
 
-def check_state(learner: Learner, shape: Shape, name: str, room: Headroom | None = None, held: bool = False) -> None:
+def check_state(
+    learner: Learner,
+    shape: Shape,
+    name: str,
+    room: Headroom | None = None,
+    held: bool = False,
+    beside: int = 0,
+) -> None:
     """Refuse a state that does not fit, with the terms, before it is allocated. Raises BudgetError.
 
-    held: the state is there already, as from a model file.
+    held: the state is there already, as from a model file. beside: bytes promised to other learners.
     """
     room = room or headroom()
     state, solving = nbytes(learner.axes, shape), scratch(learner, shape)
-    if (0 if held else state) + solving <= room.bytes:
+    if (0 if held else state) + solving + beside <= room.bytes:
         return
     terms = " + ".join(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
     more = f" and {human(solving)} to solve in" if solving else ""
+    more += f", beside {human(beside)} of other learners," if beside else ""
     raise BudgetError(
         f"{name} needs {human(state)}{more} for {shape.cols} columns, {shape.classes} classes and {shape.units} units "
         f"(8 bytes x ({terms})); {room}; try {_cure(learner, shape, room)}"

@@ -24,8 +24,15 @@ class Fit:
     """A learner in training. `matrix` counts (truth, guess) of every row that was scored before it was learned."""
 
     def __init__(
-        self, spec: Spec, params: dict[str, Any], encoder: Encoder, state: State = None, cap: int | None = None
+        self,
+        spec: Spec,
+        params: dict[str, Any],
+        encoder: Encoder,
+        state: State = None,
+        cap: int | None = None,
+        beside: int = 0,
     ) -> None:
+        """cap: of --budget, in bytes. beside: bytes promised to other learners. Raises BudgetError."""
         self.spec = spec
         self.params = params
         self.encoder = encoder
@@ -34,8 +41,8 @@ class Fit:
         self.classes: list[str] = list(encoder.classes)
         self.code: Array = code_matrix(self.classes, self.positive)
         self.shape = Shape(len(self.code), encoder.cols, len(self.classes))
-        self.cap = cap  # of --budget
-        check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None)
+        self.cap = cap
+        check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None, beside=beside)
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
         self.counts = np.zeros(len(self.classes), np.int64)
@@ -44,9 +51,13 @@ class Fit:
         self.next_row = 0  # all rows before this one were learned from
         self.mark = Mark(0, 0, {})
 
-    def learn(self, piece: Piece) -> None:
-        """Score the rows, learn from them, and count what the scores were worth."""
-        block = piece.block
+    def nbytes(self) -> int:
+        """Bytes of the state."""
+        return st.nbytes(self.learner.axes, self.shape)
+
+    def learn(self, piece: Piece, keep: NDArray[np.bool_] | None = None) -> None:
+        """Score the rows, learn from them, and count what the scores were worth. `keep` (n,): those rows alone."""
+        block = piece.block if keep is None else piece.block._replace(y=np.where(keep, piece.block.y, np.int32(-1)))
         if len(piece.classes) != len(self.classes) or blk.cols(block.X) != self.shape.cols:
             self._grow(list(piece.classes), blk.cols(block.X))
         self._learn(block)
@@ -70,13 +81,15 @@ class Fit:
     def _learn(self, piece: Block) -> None:
         plan = new_plan(self.code, piece.y)
         self.state = self.learner.update(self.state, piece, plan)
-        self.rows += len(piece.y)
-        self.counts += np.bincount(piece.y, minlength=len(self.counts))
-        scored = ~np.isnan(plan.pre[0])
+        shown = piece.y >= 0
+        y = piece.y if shown.all() else piece.y[shown]
+        self.rows += len(y)
+        self.counts += np.bincount(y, minlength=len(self.counts))
+        scored = shown & ~np.isnan(plan.pre[0])
         guess = decode(self.code, plan.pre)
         if not scored.all():
-            piece, guess = piece._replace(y=piece.y[scored]), guess[scored]
-        self.matrix = add_pairs(self.matrix, piece.y, guess)
+            y, guess = piece.y[scored], guess[scored]
+        self.matrix = add_pairs(self.matrix, y, guess)
 
     def model(self, reading: dict[str, Any], next_row: int, passes: int) -> Model:
         """What was learned, as a model that predicts and can go on. Finishes the state."""
@@ -90,4 +103,4 @@ class Fit:
         used = min(self.encoder.used, self.shape.cols)  # rows that were encoded and not yet learned may have more
         schema = self.encoder.schema.widened(used, tuple(self.classes))
         model = Model(self.spec.name, self.params, schema, self.state, self.shape.cols, reading)
-        return replace(model, passes=passes, next_row=next_row, counts=counts)
+        return replace(model, rows=self.rows, passes=passes, next_row=next_row, counts=counts)

@@ -1,0 +1,59 @@
+"""Algorithms with their options, as `compare` and `cv` take them: --algo "pa-1 --C 0.1"."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from bigclf.algorithms import registry
+from bigclf.cli.groups import ENCODING
+from bigclf.cli.options import Given, algorithm, takes
+from bigclf.cli.session import wishes_of
+from bigclf.errors import BigclfError, UsageError
+from bigclf.training.contest import Entrant
+
+OWN = ("scale",)  # of the encoding: each may have its own
+
+
+def entrants(texts: Sequence[str], encoding: Given) -> list[Entrant]:
+    """The entrants that these texts name; what they leave open is as `encoding` has it. Raises UsageError."""
+    found = [_entrant(text, encoding) for text in texts]
+    for k, entrant in enumerate(found):
+        if entrant in found[:k]:
+            raise UsageError(f"--algo '{texts[k]}': is named twice")
+    return found
+
+
+def _entrant(text: str, encoding: Given) -> Entrant:
+    try:
+        words = shlex.split(text)
+    except ValueError as e:
+        raise UsageError(f"--algo '{text}': {str(e).lower()}") from None
+    if not words:
+        raise UsageError("--algo: names no algorithm")
+    spec = registry.get(words[0])
+    own, params = _parsed(text, words[1:], spec.name)
+    return Entrant(shlex.join(words[1:]), spec, params, wishes_of({**encoding, **own}, spec, params))
+
+
+def _parsed(text: str, words: list[str], name: str) -> tuple[Given, dict[str, Any]]:
+    app = typer.Typer(add_completion=False)
+
+    @app.command()
+    @takes(encoding={k: ENCODING[k] for k in OWN}, params=algorithm(registry.get(name).params, name))
+    def options(*, encoding: Given, params: Given) -> tuple[Given, Given]:
+        return encoding, params
+
+    try:
+        given = app(words, prog_name=name, standalone_mode=False)
+    except Exception as e:
+        if isinstance(e, BigclfError) or not hasattr(e, "format_message"):
+            raise
+        raise UsageError(f"--algo '{text}': {' '.join(e.format_message().split()).rstrip('.')}") from None
+    if not isinstance(given, tuple):  # --help ends with a number
+        raise UsageError(f"--algo '{text}': `bigclf train --algo {name} --help` shows its options")
+    own, params = given
+    return own, {k.replace("_", "-"): v for k, v in params.items()}
