@@ -39,7 +39,7 @@ class Model:
     params: dict[str, Any]
     schema: Schema
     state: State
-    cols: int  # columns of the state, a reserve included
+    cols: int  # columns of the encoded rows, a reserve included
     reading: dict[str, Any] = field(default_factory=dict)  # options of the reader, kept for predict and evaluate
     rows: int = 0  # rows learned from, of one pass over each input
     passes: int = 1
@@ -64,7 +64,7 @@ class Model:
     def shape(self, used: bool = False) -> Shape:
         """Sizes of the state's axes."""
         code = self.code()
-        return Shape(code.shape[0], self.schema.used if used else self.cols, code.shape[1])
+        return Shape(code.shape[0], self.schema.map.size(self.schema.used if used else self.cols), code.shape[1])
 
 
 def make_learner(spec: Spec, params: dict[str, Any], schema: Schema) -> Learner:
@@ -105,8 +105,8 @@ def check_finite(model: Model) -> None:
     w = getattr(model.state, "w", None)
     if w is None or np.isfinite(w).all():
         return
-    column = int(np.argwhere(~np.isfinite(w[:, : model.schema.used]))[0][1])
-    name = model.schema.columns_named()[column]
+    column = int(np.argwhere(~np.isfinite(w[:, : model.shape(used=True).cols]))[0][1])
+    name = model.schema.map.names(model.schema.columns_named())[column]
     raise BigclfError(
         f"column '{name}': its weight is no finite number any more; try --scale std, or leave the column out"
     )

@@ -171,7 +171,7 @@ def test_version_and_bare(cli):
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
 def test_labels_come_back_in_their_one_spelling(good, write, algo):
-    good("train", write("a.svm", "+1 1:1\n-1.0 1:-1\n1e0 1:2\n-1 1:-2\n" * 5), "--algo", algo, "--json", "-q")
+    good("train", write("a.svm", "+1 1:1\n-1.0 1:-1\n1e0 1:2\n-1 1:-2\n" * 50), "--algo", algo, "--json", "-q")
     assert good("predict", "model.npz", "a.svm", "-q").lines[-4:] == ["1", "-1", "1", "-1"]
 
 

@@ -36,7 +36,9 @@ def test_cutting_the_stream_changes_no_byte(name, n, seed, cuts):
     X, y = made(n, seed)
     whole = train(learner, X, y)
     ends = sorted({0, n, *(min(c, n) for c in cuts)})
-    pieces = [Piece(Block(np.arange(a, b), X[a:b], y[a:b]), ("0", "1"), None) for a, b in zip(ends, ends[1:])]
+    pieces = [
+        Piece(Block(np.arange(a, b), X[a:b], y[a:b]), ("0", "1"), X.shape[1], None) for a, b in zip(ends, ends[1:])
+    ]
     tiler = Tiler()
     tiles = [*chain.from_iterable(map(tiler.take, pieces)), *tiler.rest()]
     s = learner.init(Shape(1, X.shape[1], 2))

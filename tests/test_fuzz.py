@@ -235,6 +235,11 @@ HEADERS = [  # each made some command print a trace; hash_bits -1 and 104 were s
     *({"schema": {"bias": v}} for v in ("", None)),
     *({"schema": {"features": [["a", "number", c, []]]}} for c in (7, 103, 1e30)),
     {"schema": {"features": [["a", "words", 5, ["x", "y", "z"]]]}},
+    *({"schema": {"classes": ["a", f"b{c}c"]}} for c in "\n\t\u2028"),
+    *(
+        {"schema": {"map": v}}
+        for v in (["cubic"], ["rm", 7], ["rff", 2, 0], ["rff", 2, 5, INF], ["rff"] * 2, [1] * 9, 7)
+    ),
 ]
 
 
@@ -257,6 +262,12 @@ def test_a_header_that_cannot_be_meant_is_refused(edit, tmp_path):
 def test_scaling_that_is_no_finite_number_is_refused(name, value, tmp_path):
     """With fill predict ended in a trace, with the others numpy's warnings were printed."""
     refused(altered(tmp_path, lambda _, arrays: arrays[f"schema/{name}"].__setitem__(3, value)))
+
+
+def test_a_model_whose_sums_are_no_numbers_ends_in_one_line(fault, folder, write):
+    write("t.svm", b"1 1:1 2:2\n0 1:2 3:1\n")
+    path = altered(folder, lambda _, arrays: arrays["state/gram"].__setitem__((0, 1, 1), np.inf))
+    assert "beyond the range of numbers" in fault(1, "train", "t.svm", "--continue", path, "-o", "n.npz", "-q")
 
 
 @pytest.mark.parametrize("name", ["schema/reference", "schema/offset"])

@@ -20,6 +20,7 @@ from functools import partial
 from typing import NamedTuple
 
 from bigclf.core import TILE, Array, Block, Learner, Param, Plan, Scores, Shape, Spec
+from bigclf.errors import BigclfError
 
 SPARSE_SOLVES = 32  # at least so many rows a column between two solutions, so that solving stays a small part
 
@@ -222,11 +223,13 @@ def centred(gram: Array, first: Array, n: float, offset: Array, factor: Array) -
 def positive_solve(A: Array, rhs: Array, b: float) -> Array:
     """x with (A + b I) x = rhs for a positive semidefinite A, which is overwritten.
 
-    Where A + b I is singular to rounding: the shortest such x.
+    Where A + b I is singular to rounding: the shortest such x. Raises BigclfError for what is no finite number.
     """
     import numpy as np
 
     A.flat[:: len(A) + 1] += b
+    if not np.isfinite(A).all():
+        raise BigclfError("the sums of squares are beyond the range of numbers; --scale std, or leave columns out")
     try:
         np.linalg.cholesky(A)
         x: Array = np.linalg.solve(A, rhs)

@@ -15,7 +15,7 @@ from bigclf.cli.session import wishes_of
 from bigclf.errors import BigclfError, UsageError
 from bigclf.training.contest import Entrant
 
-OWN = ("scale",)  # of the encoding: each may have its own
+OWN = ("scale", "features", "order", "rff_dim", "sigma", "max_features")  # of the encoding: each may have its own
 
 
 def entrants(texts: Sequence[str], encoding: Given) -> list[Entrant]:

@@ -201,6 +201,31 @@ ENCODING: dict[str, Any] = {
         bool | None,
         typer.Option("--bias/--no-bias", help="a constant column in front; default on", **_HOW),
     ],
+    "features": Annotated[
+        choice("Features", "linear", "rm", "poly", "rff") | None,  # type: ignore[operator]
+        typer.Option(
+            "--features",
+            help="map of the columns: rm, a reduced polynomial; poly, all monomials; rff, random Fourier features; "
+            "default linear",
+            **_HOW,
+        ),
+    ],
+    "order": Annotated[
+        int | None, typer.Option("--order", min=1, max=6, help="highest degree of rm and poly; default 2", **_HOW)
+    ],
+    "rff_dim": Annotated[
+        int | None, typer.Option("--rff-dim", min=1, help="number of random Fourier features; default 500", **_HOW)
+    ],
+    "sigma": Annotated[
+        float | None,
+        typer.Option(
+            "--sigma", min=1e-30, max=1e30, help="spread of rff, on scaled columns; default by the first rows", **_HOW
+        ),
+    ],
+    "max_features": Annotated[
+        int | None,
+        typer.Option("--max-features", min=1, help="that a map may make; default 20,000", **_HOW),
+    ],
     "classes": Annotated[
         str | None,
         typer.Option("--classes", metavar="A,B,...", help="classes that may come later", **_HOW),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bigclf import start
 from bigclf.cli.options import Json, ModelFile, Verbose
+
+if TYPE_CHECKING:
+    from bigclf.reading.feature_map import FeatureMap
 
 EXAMPLE = "Example: bigclf info model.npz --weights --top 20"
 
@@ -41,6 +44,7 @@ def info(
         "positive": None if len(schema.classes) != 2 else _positive(m.code(), schema.classes),
         "input": schema.kind,
         "features": schema.count(),
+        "feature_map": _map(schema.map),
         "layout": schema.layout,
         "dtype": schema.dtype,
         "scale": schema.scale,
@@ -66,6 +70,12 @@ def info(
     show(*parts)
 
 
+def _map(made: FeatureMap) -> str | None:
+    if made.kind == "linear":
+        return None
+    return f"rff, dim {made.dim}, sigma {made.sigma:g}" if made.kind == "rff" else f"{made.kind}, order {made.order}"
+
+
 def _positive(code: Any, classes: tuple[str, ...]) -> str:
     return classes[int(code[0].argmax())]
 
@@ -80,17 +90,18 @@ def _weights(m: Any, top: int) -> dict[str, list[tuple[str, float]]]:
     state = learner.finish(m.state) if learner.finish is not None else m.state
     if not hasattr(state, "w"):
         raise UnsupportedError(f"--weights: {m.algorithm} has no weight for each column")
-    names = m.schema.columns_named()
-    spread = np.ones(m.schema.used)
+    names = m.schema.map.names(m.schema.columns_named())
+    count = len(names)
+    spread = np.ones(count)
     shift = np.zeros(len(state.w))
     if hasattr(state, "lo"):  # weights of rows as they come in: what a column can do is its weight times its range
-        lo, hi = state.lo[: m.schema.used], state.hi[: m.schema.used]
+        lo, hi = state.lo[:count], state.hi[:count]
         spread = np.where(np.isfinite(lo) & np.isfinite(hi), hi - lo, 0.0)
         spread[0] = 1.0
         shift = np.where(np.isfinite(state.shift), state.shift, 0.0)
     out = {}
     for code, w, more in zip(m.code(), state.w, shift, strict=True):
-        used = w[: m.schema.used].copy()
+        used = w[:count].copy()
         used[0] += more
         order = np.argsort(-np.abs(used) * spread, kind="stable")[:top]
         out[m.schema.classes[int(code.argmax())]] = [(names[j], float(used[j])) for j in order if used[j] != 0.0]

@@ -13,6 +13,7 @@ from bigclf.core import Spec
 from bigclf.errors import DataError, UsageError
 from bigclf.limits import headroom, parse_budget
 from bigclf.reading.ahead import IN_FLIGHT
+from bigclf.reading.feature_map import LINEAR, FeatureMap
 from bigclf.reading.head import Wishes
 from bigclf.reading.labels import canonical
 from bigclf.reading.options import BLOCK_SIZE, ReadOptions
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from bigclf.reading.table import Kinds
 
 KEPT = ("label", "ignore", "categorical", "header", "delimiter", "decimal", "quote", "encoding", "hash_bits")
+
+MAPS = ("rm", "poly", "rff")
+MAP_OPTIONS = {"order": MAPS[:2], "rff_dim": MAPS[2:], "sigma": MAPS[2:], "max_features": MAPS}
 
 
 def cap_of(given: Given) -> int | None:
@@ -104,9 +108,22 @@ def no_rows(sources: Sequence[Source], skips: Skips) -> DataError:
 
 def wishes_of(encoding: Given, spec: Spec, params: dict[str, Any]) -> Wishes:
     """How an algorithm with these parameters is to have its rows, by the options of the encoding."""
+    kind = encoding.get("features", LINEAR.kind)
+    for option, kinds in MAP_OPTIONS.items():
+        if option in encoding and kind not in kinds:
+            raise UsageError(f"--{option.replace('_', '-')}: goes with --features {' or '.join(kinds)}")
+    made = FeatureMap(
+        kind,
+        order=encoding.get("order", LINEAR.order),
+        dim=encoding.get("rff_dim", LINEAR.dim),
+        seed=encoding.get("seed", LINEAR.seed),
+        most=encoding.get("max_features", LINEAR.most),
+    )
     return Wishes(
-        scale=encoding.get("scale", spec.scale),
-        solve_scaling=spec.solve_scaling is not None and spec.solve_scaling(params),
+        scale=encoding.get("scale", "std" if kind == "rff" else spec.scale),
+        solve_scaling=kind == "linear" and spec.solve_scaling is not None and spec.solve_scaling(params),
+        map=made if kind != "linear" else LINEAR,
+        sigma=encoding.get("sigma"),
         missing=encoding.get("missing"),
         dtype=encoding.get("dtype", "float32"),
         bias=encoding.get("bias", True),

@@ -41,7 +41,7 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
         late = "" if first.rows == rows else f" (of the {first.rows:,} rows that came after the first solution)"
         report.note(f"progressive: {brief(first)}{late}")
     else:
-        due = max(TILE, SPARSE_SOLVES * schema.used)
+        due = max(TILE, SPARSE_SOLVES * run.fit.shape.cols)
         report.note(f"progressive: n/a (the first solution comes after {due:,} rows)")
     if run.passes > 1:
         last = measures(run.fit.matrix)

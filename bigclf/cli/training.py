@@ -107,7 +107,7 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     if not head:
         raise no_rows(job.sources, stream.skips)
     params = {name.replace("_", "-"): value for name, value in job.params.items()}
-    wishes = wishes_of(encoding, spec, params)
+    wishes = wishes_of(encoding | {"seed": job.seed or 1}, spec, params)
     kinds = stream.kinds
     schema = make_schema(head, kinds.label if kinds is not None else None, wishes, stream.notices)
     rows: Iterator[Raw] = chain(head, rest)
@@ -198,6 +198,9 @@ def _earlier(job: Job, path: Path) -> Model:
         raise BigclfError(f"{path}: holds {old.algorithm}, which {job.algo} cannot go on from; --algo {old.algorithm}")
     have: dict[str, Any] = {p.name.replace("-", "_"): old.params.get(p.name, p.default) for p in old.spec.params}
     have |= {k: getattr(old.schema, k) for k in ("scale", "missing", "hash_bits", "dtype", "bias")}
+    made = old.schema.map
+    have |= {"features": made.kind, "order": made.order, "rff_dim": made.dim, "sigma": made.sigma}
+    have["max_features"] = made.most
     have |= {k: list(old.reading.get(k, ())) for k in ("ignore", "categorical")}
     asked: Given = job.params | job.encoding
     asked |= {k: job.reading[k] for k in ("ignore", "categorical") if k in job.reading}

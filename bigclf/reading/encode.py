@@ -26,6 +26,7 @@ from bigclf.reading.encode_kernel import (
     unit_rows_csr,
 )
 from bigclf.reading.expand import Expander, hash_table
+from bigclf.reading.feature_map import Mapper
 from bigclf.reading.head import DENSE_COLUMNS, check_name
 from bigclf.reading.raw import Raw, Skips, Sparse, Words, take
 from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
@@ -48,6 +49,7 @@ class Encoder:
         self.limit = LIMITS[schema.dtype]
         self.by_row = split_scale(schema.scale)[1]
         self.expander = Expander(schema.features, self.cols, schema.bias)
+        self.mapper = None if schema.map.kind == "linear" else Mapper(schema.map, schema.dtype)
         self._met = False
         self._dropped = 0  # columns of a table that a model of LIBSVM rows does not have
         self._gone_before, self._gone = gone, np.empty(0, np.int64)  # dropped: before the last raw rows, in them
@@ -72,6 +74,8 @@ class Encoder:
             raw = self._without_gaps(raw)
         n = len(raw.row)
         sparse, missing = self._as_sparse(raw)
+        if sparse is not None and self.mapper is not None and self.schema.map.first > 1:
+            self._zero_index(raw, sparse)
         start = 0
         while start < n:
             y, end = self._codes(raw, start, n)
@@ -87,6 +91,8 @@ class Encoder:
                     continue  # a column was born in the very first row
                 if missing is not None:
                     self.missing += int(missing[start : start + rows].sum())
+                if self.mapper is not None:
+                    X = self.mapper.rows(X)
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
                 yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
@@ -94,6 +100,10 @@ class Encoder:
                 start += rows
         if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve
             self.used = max(self.used, int(sparse.column.max(initial=0)) + 1)
+
+    def map_bytes(self) -> int:
+        """Bytes of the feature map's tables."""
+        return self.schema.map.nbytes(self.cols, np.dtype(self.schema.dtype).itemsize)
 
     def begin_pass(self, skips: Skips) -> None:
         """Count what is skipped anew."""
@@ -135,7 +145,8 @@ class Encoder:
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
         """Where a block that begins at `start` ends: a dense one fits the cache; at a tile's border if it can."""
-        last = end if self.schema.layout == "csr" else min(end, start + max(1, CELLS // self.cols))
+        whole = self.schema.layout == "csr" and self.mapper is None
+        last = end if whole else min(end, start + max(1, CELLS // self.schema.map.size(self.cols)))
         border = start + int(np.searchsorted(row[start:last], (int(row[last - 1]) + 1) // TILE * TILE))
         return border if border > start else last
 
@@ -219,12 +230,25 @@ class Encoder:
         entries = int(indptr[rows]) if rows else 0
         return Csr(data[:entries], indices[:entries], indptr[: rows + 1], cols)
 
+    def _zero_index(self, raw: Raw, rows: Sparse) -> None:
+        """The feature map begins at index 1 where the first rows had no index 0; what comes later would be left out."""
+        late = np.flatnonzero(rows.column == 1)
+        if not late.size:
+            return
+        if not self.frozen:
+            row = int(np.searchsorted(rows.indptr, late[0], side="right")) - 1
+            raise DataError(
+                raw.where(row), "index 0 did not occur in the first rows, by which --features numbered its columns"
+            )
+        self.left_out += late.size
+
     def _ended(self, raw: Raw, why: int, row: int, column: int, left_out: int) -> None:
         self.left_out += left_out
         if why == BIG:
             self._too_big(raw, row, column)
         if why != DONE:
             self.used = column + 1
+            self.schema.map.check_size(self.used)
             self.cols = max(self.used, self.cols + self.cols // 8)
             self._stretch()
 

@@ -11,6 +11,7 @@ import numpy as np
 from bigclf import draws
 from bigclf.block import cols, densify, rows
 from bigclf.core import Array
+from bigclf.errors import BigclfError
 from bigclf.reading import map_kernel
 
 KINDS = ("linear", "rm", "poly", "rff")
@@ -33,6 +34,7 @@ class FeatureMap(NamedTuple):
     dim: int = 500  # D of rff
     sigma: float = 1.0  # spread of rff: K(x, y) = exp(-|x-y|^2 / (2 sigma^2))
     seed: int = 1
+    most: int = 20_000  # columns that it may make
     first: int = 2  # first input column of the block; column 0 is the bias
 
     def size(self, cols: int) -> int:
@@ -82,6 +84,7 @@ class FeatureMap(NamedTuple):
     def check(self) -> None:
         """ValueError for what no training run could have made."""
         whole = {"order": (1, MOST_ORDER), "dim": (1, MOST_DIM), "seed": (0, math.inf), "first": (1, 2)}
+        whole["most"] = (1, MOST_DIM)
         for name, (least, most) in whole.items():
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
@@ -90,6 +93,21 @@ class FeatureMap(NamedTuple):
             raise ValueError("feature map kind is impossible")
         if type(self.sigma) not in (int, float) or not SIGMAS[0] <= self.sigma <= SIGMAS[1]:
             raise ValueError("feature map sigma is impossible")
+
+    def check_size(self, cols: int) -> None:
+        """BigclfError where that many columns of the block give too many features."""
+        size = self.size(cols)
+        if self.kind == "linear" or size <= self.most:
+            return
+        what, cure = f"rff of {self.dim:,}", "lower --rff-dim"
+        if self.kind != "rff":
+            what, cure = f"{self.kind} of order {self.order} and {cols - self.first:,} columns", "lower --order"
+        raise BigclfError(
+            f"--features {what} makes {size:,} features, more than --max-features {self.most:,}; {cure} or raise that"
+        )
+
+
+LINEAR = FeatureMap()
 
 
 def power(name: str, p: int) -> str:

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.errors import BigclfError, DataError, UsageError
-from bigclf.reading.labels import sort_key
+from bigclf.reading.feature_map import LINEAR, FeatureMap
+from bigclf.reading.labels import BREAKS, sort_key
+from bigclf.reading.moments import Moments
 from bigclf.reading.raw import Raw, Sparse, Words
 from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
 
@@ -20,6 +22,7 @@ MAX_CATEGORIES = 1000  # distinct words of one column
 TINY = 1e-300  # narrower columns count as constant: the inverse would be no number
 ILL = 1000.0  # |mean| over spread above which float32 would lose the spread
 CHUNK = 1024
+SIGMA_RULE = 1.5  # spread of the rows over sigma: near the least distance to the ideal kernel on standardised columns
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Wishes:
     hash_bits: int = 0
     classes: tuple[str, ...] = ()
     positive: str | None = None
+    map: FeatureMap = LINEAR
+    sigma: float | None = None  # of rff; None: by the first rows
 
 
 def collect(rows: Iterator[Raw]) -> tuple[list[Raw], Iterator[Raw]]:
@@ -44,45 +49,6 @@ def collect(rows: Iterator[Raw]) -> tuple[list[Raw], Iterator[Raw]]:
             return head, chain([raw], rows)
         head.append(raw)
     return head, iter(())
-
-
-class Moments:
-    """Running statistics by column."""
-
-    def __init__(self, cols: int) -> None:
-        self.seen, self.mean, self.m2 = np.zeros(cols), np.zeros(cols), np.zeros(cols)
-        self.lo, self.hi = np.full(cols, np.inf), np.full(cols, -np.inf)
-        self.occurs = np.zeros(cols, bool)  # sparse rows: the column was written at least once
-
-    def dense(self, F: NDArray[np.float64]) -> None:
-        """Add rows (n, cols); NaN is left out."""
-        from bigclf.reading.encode_kernel import moments
-
-        moments(F, self.seen, self.mean, self.m2, self.lo, self.hi)
-
-    def sparse(self, part: Sparse) -> None:
-        """Add the entries of sparse rows."""
-        from bigclf.reading.encode_kernel import moments_sparse
-
-        moments_sparse(part.column, part.value, self.seen, self.mean, self.m2, self.lo, self.hi)
-
-    def zeros(self, rows: int) -> None:
-        """Count the entries that sparse rows left out, as zeros."""
-        absent = rows - self.seen
-        self.m2 += self.mean**2 * self.seen * absent / max(rows, 1)
-        self.mean *= self.seen / max(rows, 1)
-        self.lo[absent > 0] = np.minimum(self.lo[absent > 0], 0.0)
-        self.hi[absent > 0] = np.maximum(self.hi[absent > 0], 0.0)
-        self.seen[:] = rows
-
-    def tidy(self) -> None:
-        """Columns never seen count as zero."""
-        self.lo[~np.isfinite(self.lo)] = 0.0
-        self.hi[~np.isfinite(self.hi)] = 0.0
-
-    def spread(self) -> NDArray[np.float64]:
-        """Standard deviations (population); exactly 0 where all values are equal."""
-        return np.where(self.hi > self.lo, np.sqrt(self.m2 / np.maximum(self.seen, 1.0)), 0.0)
 
 
 def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Counter[str]) -> Schema:
@@ -137,6 +103,7 @@ def _schema(
         notices["sparse columns far from zero for their spread: rows are kept in float64"] += 1
         dtype = "float64"
     offset, factor = (np.zeros(used), np.ones(used)) if solve else _scaling(columns, stats, reference)
+    zero_based = sparse and used > 1 and bool(stats.occurs[1])
     return Schema(
         "sparse" if sparse else "table",
         "dense" if dense else "csr",
@@ -151,12 +118,26 @@ def _schema(
         classes,
         wishes.positive,
         used,
-        sparse and used > 1 and bool(stats.occurs[1]),
+        zero_based,
         reference,
         offset,
         factor,
         _fill(stats) if missing == "mean" else np.zeros(used),
+        _feature_map(wishes, zero_based, used, spread * factor),
     )
+
+
+def _feature_map(wishes: Wishes, zero_based: bool, used: int, spread: NDArray[np.float64]) -> FeatureMap:
+    """The map for these columns. spread (used,): their standard deviations, scaled.
+
+    Raises BigclfError for more features than are allowed.
+    """
+    made = wishes.map._replace(first=1 if zero_based or wishes.hash_bits else 2)
+    if made.kind == "rff":
+        total = float(np.sqrt(np.sum(spread[made.first :] ** 2)))  # sqrt(columns), where each has a spread of one
+        made = made._replace(sigma=float(wishes.sigma or total / SIGMA_RULE or 1.0))
+    made.check_size(used)
+    return made
 
 
 def _fill(stats: Moments) -> NDArray[np.float64]:
@@ -209,7 +190,7 @@ def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
 def check_name(raw: Raw, names: Iterable[str]) -> None:
     """Refuse names of classes of these rows that would break the lines of predict."""
     for name in names:
-        if any(c in name for c in "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
+        if BREAKS.intersection(name):
             assert raw.label is not None
             at = int(np.flatnonzero(raw.label.code == raw.label.names.index(name))[0])
             raise DataError(raw.where(at), f"class {name!r} holds a tab or a line break, which predict could not write")

@@ -8,6 +8,8 @@ import re
 _INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # longer ones are no numbers to anyone
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
+BREAKS = frozenset("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # in a name they would break the lines of predict
+
 
 def canonical(text: str) -> str:
     """The one spelling of a class name: numbers compare as numbers, words are themselves.

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.errors import UsageError
+from bigclf.reading.feature_map import LINEAR, FeatureMap
+from bigclf.reading.labels import BREAKS
 
 SCALES = ("none", "minmax", "std", "maxabs", "row-l2")
 MAX_CLASSES = 1000
@@ -48,6 +50,7 @@ class Schema:
     offset: NDArray[np.float64]  # (used,) subtracted after it
     factor: NDArray[np.float64]  # (used,) multiplied with
     fill: NDArray[np.float64]  # (used,) value, as read, that stands for a missing one
+    map: FeatureMap = LINEAR  # of the encoded columns to those that are learned from
 
     ARRAYS = ("reference", "offset", "factor", "fill")
 
@@ -64,7 +67,8 @@ class Schema:
         """The inverse of `head` and `arrays`; KeyError, TypeError or ValueError for what does not fit."""
         values = dict(head) | {name: arrays[name] for name in cls.ARRAYS}
         values["features"] = tuple(Feature(n, k, int(c), tuple(w)) for n, k, c, w in values["features"])
-        values["classes"] = tuple(map(str, values["classes"]))
+        values["classes"] = tuple(str(c) for c in values["classes"])
+        values["map"] = FeatureMap(*values.get("map", ()))  # models of before there were maps have none
         missing = {f.name for f in fields(cls)} ^ set(values)
         if missing:
             raise KeyError(", ".join(sorted(missing)))
@@ -89,12 +93,15 @@ class Schema:
             if not any(type(v) is type(getattr(self, name)) and v == getattr(self, name) for v in values):
                 raise ValueError(f"schema {name} = {str(getattr(self, name))[:40]!r}")
         split_scale(self.scale)
+        self.map.check()
         if type(self.hash_bits) is not int or not 0 <= self.hash_bits <= MOST_BITS or type(self.used) is not int:
             raise ValueError("schema sizes are impossible")
         if self.hash_bits and self.used != 1 + (1 << self.hash_bits):
             raise ValueError("schema hash_bits do not fit its columns")
         if any(not isinstance(x, str | None) for x in (self.label, self.positive)) or not self.classes:
             raise ValueError("schema names are impossible")
+        if any(BREAKS.intersection(name) for name in self.classes):
+            raise ValueError("schema classes hold line breaks")
         for f in self.features:
             last = f.column + (len(f.categories) or 1)
             if f.kind not in ("number", "words") or not (

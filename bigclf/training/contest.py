@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
-from bigclf.core import Array, Learner, Spec, State
+from bigclf.core import Array, Spec, State
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, make_schema
 from bigclf.reading.raw import Raw, Skips

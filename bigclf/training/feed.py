@@ -26,6 +26,7 @@ class Piece(NamedTuple):
 
     block: Block
     classes: tuple[str, ...]  # that are known by then
+    cols: int  # of the encoder by then; a feature map makes others of them
     mark: Mark | None  # what was counted up to its last row; None in the middle of encoded rows
 
 
@@ -45,7 +46,7 @@ class Feed:
             if len(self._classes) != len(encoder.classes):
                 self._classes = tuple(encoder.classes)
             mark = Mark(encoder.missing, encoder.gone(int(block.row[-1]) + 1), dict(encoder.unseen))
-            piece = Piece(block, self._classes, mark)
+            piece = Piece(block, self._classes, encoder.cols, mark)
             yield from [piece] if self.tiler is None else self.tiler.take(piece)
 
     def rest(self) -> Iterator[Piece]:
@@ -72,7 +73,7 @@ class Tiler:
     def take(self, piece: Piece) -> Iterator[Piece]:
         """The tiles that this piece completes."""
         block = piece.block
-        if self._last and (blk.cols(self._last.block.X), self._last.classes) != (blk.cols(block.X), piece.classes):
+        if self._last and (self._last.cols, self._last.classes) != (piece.cols, piece.classes):
             yield from self.rest()
         start, n = 0, len(block.row)
         while start < n:

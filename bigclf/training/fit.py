@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf import block as blk
 from bigclf import state as st
 from bigclf.core import Array, Block, Shape, Spec, State
 from bigclf.limits import headroom
@@ -40,8 +39,11 @@ class Fit:
         self.positive = encoder.schema.positive
         self.classes: list[str] = list(encoder.classes)
         self.code: Array = code_matrix(self.classes, self.positive)
-        self.shape = Shape(len(self.code), encoder.cols, len(self.classes))
+        self.map = encoder.schema.map
+        self.cols = encoder.cols  # of the encoder; the learner sees as many as the feature map makes of them
+        self.shape = Shape(len(self.code), self.map.size(self.cols), len(self.classes))
         self.cap = cap
+        beside += encoder.map_bytes()
         check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None, beside=beside)
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
@@ -58,8 +60,8 @@ class Fit:
     def learn(self, piece: Piece, keep: NDArray[np.bool_] | None = None) -> None:
         """Score the rows, learn from them, and count what the scores were worth. `keep` (n,): those rows alone."""
         block = piece.block if keep is None else piece.block._replace(y=np.where(keep, piece.block.y, np.int32(-1)))
-        if len(piece.classes) != len(self.classes) or blk.cols(block.X) != self.shape.cols:
-            self._grow(list(piece.classes), blk.cols(block.X))
+        if len(piece.classes) != len(self.classes) or piece.cols != self.cols:
+            self._grow(list(piece.classes), piece.cols)
         self._learn(block)
         self.next_row = int(block.row[-1]) + 1
         if piece.mark is not None:
@@ -67,7 +69,7 @@ class Fit:
 
     def _grow(self, classes: list[str], cols: int) -> None:
         code = code_matrix(classes, self.positive)
-        shape = Shape(len(code), cols, len(classes))
+        shape = Shape(len(code), self.map.size(cols), len(classes))
         check_state(self.learner, shape, self.spec.name, headroom(self.cap))
         if len(classes) != len(self.classes):
             self.state = st.change_units(self.learner, self.state, self.code, code, shape)
@@ -76,7 +78,7 @@ class Fit:
             self.counts = np.concatenate([self.counts, np.zeros(more, np.int64)])
         else:
             self.state = st.grow(self.learner, self.state, shape)
-        self.classes, self.code, self.shape = classes, code, shape
+        self.classes, self.code, self.cols, self.shape = classes, code, cols, shape
 
     def _learn(self, piece: Block) -> None:
         plan = new_plan(self.code, piece.y)
@@ -100,7 +102,7 @@ class Fit:
     def unfinished(self, reading: dict[str, Any], next_row: int, passes: int) -> Model:
         """The model as the state is, with the columns and classes of the rows that were learned from."""
         counts = {name: int(n) for name, n in zip(self.classes, self.counts, strict=True)}
-        used = min(self.encoder.used, self.shape.cols)  # rows that were encoded and not yet learned may have more
+        used = min(self.encoder.used, self.cols)  # rows that were encoded and not yet learned may have more
         schema = self.encoder.schema.widened(used, tuple(self.classes))
-        model = Model(self.spec.name, self.params, schema, self.state, self.shape.cols, reading)
+        model = Model(self.spec.name, self.params, schema, self.state, self.cols, reading)
         return replace(model, rows=self.rows, passes=passes, next_row=next_row, counts=counts)

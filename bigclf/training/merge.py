@@ -17,7 +17,19 @@ from bigclf.reading.schema import Schema
 from bigclf.reading.span import SHARE_ROWS
 from bigclf.units import code_matrix
 
-ALIKE = ("kind", "layout", "dtype", "bias", "hash_bits", "missing", "scale", "solve_scale", "features", "positive")
+ALIKE = (
+    "kind",
+    "layout",
+    "dtype",
+    "bias",
+    "hash_bits",
+    "missing",
+    "scale",
+    "solve_scale",
+    "features",
+    "positive",
+    "map",
+)
 
 
 def merge(models: Sequence[tuple[str, Model]]) -> Model:
@@ -47,7 +59,7 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
     widest = max((m for _, m in models), key=lambda m: m.schema.used).schema
     cols = max(m.cols for _, m in models)
     code = code_matrix(classes, first.schema.positive)
-    shape = Shape(len(code), cols, len(classes))
+    shape = Shape(len(code), widest.map.size(cols), len(classes))
     parts = [_spread(m.learner(), m.state, m.schema, classes, shape) for _, m in models]
     merged = parts[0]
     for part in parts[1:]:
