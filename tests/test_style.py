@@ -32,7 +32,19 @@ MAY_USE = {
     "algorithms": {"core", "errors", "block", "kernels"},
     "units": {"core", "reading"},
     "model": {"core", "errors", "state", "reading", "algorithms", "units"},
-    "training": {"core", "errors", "start", "limits", "block", "state", "reading", "algorithms", "units", "model"},
+    "training": {
+        "core",
+        "errors",
+        "start",
+        "limits",
+        "draws",
+        "block",
+        "state",
+        "reading",
+        "algorithms",
+        "units",
+        "model",
+    },
 }
 
 

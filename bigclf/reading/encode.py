@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf.block import Csr
+from bigclf.block import Csr, cols
 from bigclf.core import TILE, Block
 from bigclf.errors import DataError
 from bigclf.reading.encode_kernel import (
@@ -43,7 +43,8 @@ class Encoder:
         self.skips = skips
         self.frozen = frozen
         self.used = schema.used  # columns met
-        self.cols = max(capacity, schema.used)  # columns of the blocks; an eighth in reserve after growing
+        self.cols = max(capacity, schema.used)  # columns of blocks to come; an eighth in reserve after growing
+        self.width = self.cols  # columns of the block that was given out last, before the feature map
         self.classes = list(schema.classes)
         self.known = {name: k for k, name in enumerate(self.classes)}
         self.limit = LIMITS[schema.dtype]
@@ -67,7 +68,7 @@ class Encoder:
         return self.expander.unseen
 
     def blocks(self, raw: Raw) -> Iterator[Block]:
-        """Blocks of the rows, in order; read `classes` and the block's columns when it is given out."""
+        """Blocks of the rows, in order; read `classes` and `width` when one is given out."""
         if not self._met:
             self._meet(raw)
         if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
@@ -91,6 +92,7 @@ class Encoder:
                     continue  # a column was born in the very first row
                 if missing is not None:
                     self.missing += int(missing[start : start + rows].sum())
+                self.width = cols(X)
                 if self.mapper is not None:
                     X = self.mapper.rows(X)
                 if self.by_row:
@@ -221,14 +223,14 @@ class Encoder:
         entries = int(part.indptr[end] - part.indptr[start]) + (end - start)
         indptr, indices = np.empty(end - start + 1, np.int64), np.empty(entries, np.int32)
         data = np.empty(entries, self.schema.dtype)
-        cols = self.cols
+        width = self.cols
         why, rows, column, left_out = fill_csr(
             part.indptr, part.column, part.value, start, indptr, indices, data,
             float(self.schema.bias), self._factor, self.limit, self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
         entries = int(indptr[rows]) if rows else 0
-        return Csr(data[:entries], indices[:entries], indptr[: rows + 1], cols)
+        return Csr(data[:entries], indices[:entries], indptr[: rows + 1], width)
 
     def _zero_index(self, raw: Raw, rows: Sparse) -> None:
         """The feature map begins at index 1 where the first rows had no index 0; what comes later would be left out."""

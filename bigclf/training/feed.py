@@ -46,7 +46,7 @@ class Feed:
             if len(self._classes) != len(encoder.classes):
                 self._classes = tuple(encoder.classes)
             mark = Mark(encoder.missing, encoder.gone(int(block.row[-1]) + 1), dict(encoder.unseen))
-            piece = Piece(block, self._classes, encoder.cols, mark)
+            piece = Piece(block, self._classes, encoder.width, mark)
             yield from [piece] if self.tiler is None else self.tiler.take(piece)
 
     def rest(self) -> Iterator[Piece]:
