@@ -78,6 +78,7 @@ def texts(
             grow(wanted)
 
     line, before = span.line, span.lines_before(source.path)
+    first = not span.start and span.high is None  # whether no record of the file was met yet
     for block in text_blocks(source, options, rows, stop, dialect.quote_byte, limit, span):
         data = block.buffer[block.start : block.end].tobytes()
         part = Part(data, source.path, dialect, line, source=span.source, offset=block.offset, lines_before=before)
@@ -85,4 +86,7 @@ def texts(
         sound, broken = part.sound()
         if broken is not None and span.high is not None and "quote" in broken.what:
             broken = DataError(broken.place, f"{broken.what}; {_CUT_HELP}")
+        if broken is not None and sound is None and first:
+            broken = part.doubt(options) or broken
+        first = first and not len(part.starts)
         yield sound, broken

@@ -185,10 +185,15 @@ class CsvReader:
             names = record.dialect.fields(record.data.decode().strip("\r\n"))
         except UnicodeDecodeError:
             raise DataError(record.place(0), BAD_TEXT) from None
-        if self.options.header:
-            self._doubt(names, record, source)
-        else:
+        numbers = all(NUMBER.fullmatch(name) for name in names) and len(names) > 1
+        if self.options.header and numbers:
+            self.notices["all names in the header are numbers; is --no-header meant?"] += 1
+        if not self.options.header:
             names = [str(i + 1) for i in range(len(names))]
+        fits = self.kinds is not None and all(name in names for name, _ in self.kinds.columns)
+        doubt = record.doubt(self.options) if len(names) == 1 and not fits else None
+        if doubt is not None:
+            raise doubt
         if self.kinds is not None:
             return align(names, self.kinds, self.options, source.path, self.notices)
         if self._first is None:
@@ -197,15 +202,6 @@ class CsvReader:
         return align(
             names, self._first.kinds(["number"] * len(self._first.features)), self.options, source.path, self.notices
         )
-
-    def _doubt(self, names: list[str], record: Part, source: Source) -> None:
-        if self.options.delimiter is None and len(names) == 1:
-            for other, option in ((";", "--delimiter ';'"), ("\t", "--format tsv"), (",", "--format csv")):
-                if other in names[0] and other != record.dialect.delimiter:
-                    found = f"the header has no {record.dialect.delimiter!r} and has {other!r}; try {option}"
-                    raise DataError(source.path, found)
-        if all(NUMBER.fullmatch(name) for name in names) and len(names) > 1:
-            self.notices["all names in the header are numbers; is --no-header meant?"] += 1
 
     def _raws(self, pieces: list[Part], head: bool) -> Iterator[Raw]:
         for piece in pieces:
