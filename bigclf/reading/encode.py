@@ -89,11 +89,11 @@ class Encoder:
                     self.missing += int(missing[start : start + rows].sum())
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
+                if sparse is not None and not self.frozen:
+                    self._note(sparse.column[sparse.indptr[start] : sparse.indptr[start + rows]])
                 yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
                 y = y[rows:] if y is not None else None
                 start += rows
-        if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve
-            self.used = max(self.used, int(sparse.column.max(initial=0)) + 1)
 
     def begin_pass(self, skips: Skips) -> None:
         """Count what is skipped anew."""
@@ -132,6 +132,11 @@ class Encoder:
         if self._dropped and not self.frozen:
             raise DataError(place, f"has {len(places)} feature columns, and the model {schema.used - 2}")
         self.expander = Expander(features, schema.used, schema.bias)
+
+    def _note(self, column: NDArray[np.int32]) -> None:
+        """Remember columns met within the reserve: before the rows are given out, as a checkpoint may follow them."""
+        if self.cols > self.used:
+            self.used = max(self.used, int(column.max(initial=0)) + 1)
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
         """Where a block that begins at `start` ends: a dense one fits the cache; at a tile's border if it can."""
