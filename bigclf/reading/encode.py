@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,11 +133,15 @@ class Encoder:
         if self._dropped and not self.frozen:
             raise DataError(place, f"has {len(places)} feature columns, and the model {schema.used - 2}")
         self.expander = Expander(features, schema.used, schema.bias)
+        if not self.frozen:
+            self._note(np.array([f.column for f in features], np.int32))
 
     def _note(self, column: NDArray[np.int32]) -> None:
-        """Remember columns met within the reserve: before the rows are given out, as a checkpoint may follow them."""
+        """Remember columns met, within the reserve too: before the rows are given out, as a checkpoint may follow."""
         if self.cols > self.used:
             self.used = max(self.used, int(column.max(initial=0)) + 1)
+        if not (self.schema.zero_based or self.schema.hash_bits) and (column == 1).any():
+            self.schema = replace(self.schema, zero_based=True)
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
         """Where a block that begins at `start` ends: a dense one fits the cache; at a tile's border if it can."""
