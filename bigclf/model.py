@@ -23,7 +23,7 @@ import numpy as np
 from bigclf import __version__, state
 from bigclf.algorithms import registry
 from bigclf.core import Array, Learner, Shape, Spec, State
-from bigclf.errors import BigclfError, ModelFileError
+from bigclf.errors import BigclfError, ModelFileError, WriteError
 from bigclf.reading.schema import Schema
 from bigclf.units import code_matrix
 
@@ -116,31 +116,31 @@ def check_finite(model: Model) -> None:
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file that appears under its name only once it is complete and on disk.
 
-    A link is followed. A pipe or a device, which cannot be renamed over, is written to as it is.
+    A link is followed. A pipe or a device, which cannot be renamed over, is written to as it is. Raises WriteError.
     """
     name: Path | None = None
-    path = Path(os.path.realpath(path))
+    real = Path(os.path.realpath(path))
     try:
-        if path.exists() and not path.is_file():
-            with open(path, "wb") as f:
+        if real.exists() and not real.is_file():
+            with open(real, "wb") as f:
                 yield f
             return
-        short = os.fsdecode(os.fsencode(path.name)[:100])  # a name may be as long as the system allows
-        name = path.parent / f".{short}.{os.urandom(4).hex()}.tmp"  # known before it is made: no signal can lose it
+        short = os.fsdecode(os.fsencode(real.name)[:100])  # a name may be as long as the system allows
+        name = real.parent / f".{short}.{os.urandom(4).hex()}.tmp"  # known before it is made: no signal can lose it
         with open(name, "xb") as f:
             yield f
             f.flush()
             os.fsync(f.fileno())
         os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        os.replace(name, real)
         name = None
-        folder = os.open(path.parent, os.O_RDONLY)
+        folder = os.open(real.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
     except OSError as e:
-        raise BigclfError(f"{path}: cannot be written: {e.strerror or e}") from None
+        raise WriteError(f"{path}: cannot be written: {e.strerror or e}") from None
     finally:
         if name is not None:
             name.unlink(missing_ok=True)

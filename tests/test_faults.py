@@ -71,17 +71,84 @@ def disk(request, tmp_path):
     return folder, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SPACE, SPACE))
 
 
-@pytest.mark.parametrize("what", ["model", "checkpoint"])
-def test_a_full_disk_leaves_the_old_model(what, disk, given, tmp_path):
+def test_a_full_disk_leaves_the_old_model(disk, given, tmp_path):
     folder, before = disk
     old = (given / "old.npz").read_bytes()
     (folder / "m.npz").write_bytes(old)
     words = ["-o", folder / "m.npz"]
-    if what == "checkpoint":
-        words = ["-o", tmp_path / "x.npz", "--checkpoint", folder / "m.npz", "--checkpoint-every", 100]
     one_line(call("train", given / "wide.svm", *FULL_COV, *words, before=before), f"{folder / 'm.npz'}: ")
     assert (folder / "m.npz").read_bytes() == old
     assert os.listdir(folder) == ["m.npz"] and os.listdir(tmp_path) == ["disk"]
+
+
+def test_a_disk_full_of_checkpoints_is_warned_of_once_and_the_run_goes_on(disk, given, tmp_path):
+    """Where the model can be written nothing is lost; where it cannot, that ends the run with a fault of its own."""
+    folder, before = disk
+    old = (given / "old.npz").read_bytes()
+    (folder / "ck.npz").write_bytes(old)
+    words = ["-o", tmp_path / "m.npz", "--checkpoint", folder / "ck.npz", "--checkpoint-every", 100]
+    done = call("train", given / "wide.svm", *FULL_COV, *words, before=before)
+    warned, *more = done.stderr.splitlines()
+    assert warned.startswith(f"bigclf: {folder / 'ck.npz'}: cannot be written: ") and "the run goes on" in warned
+    assert (folder / "ck.npz").read_bytes() == old and os.listdir(folder) == ["ck.npz"]
+    if before is None:
+        assert (done.returncode, more) == (0, [])
+        assert (tmp_path / "m.npz").read_bytes() == (given / "big.npz").read_bytes()
+    else:
+        assert done.returncode == 1 and len(more) == 1 and f"{tmp_path / 'm.npz'}: cannot be written" in more[0]
+        assert os.listdir(tmp_path) == ["disk"]
+
+
+@pytest.fixture
+def room(monkeypatch):
+    """How often a model file may be written before the disk is full, and how often it is full then."""
+    left, inner = {"good": 0, "full": 0}, np.savez
+
+    def savez(*given, **more):
+        kind = next((k for k in left if left[k]), "good")
+        left[kind] -= 1
+        if kind == "full":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        inner(*given, **more)
+
+    monkeypatch.setattr(np, "savez", savez)
+    return left
+
+
+def test_checkpoints_are_tried_again_when_the_next_one_is_due(room, given, good, folder):
+    room |= {"good": 1, "full": 2}
+    words = ["--checkpoint", "ck.npz", "--checkpoint-every", 2000, "--block-size", "8k"]
+    said = good("train", given / "a.svm", *PA, "-o", "m.npz", *words).err.splitlines()
+    assert said == [
+        "bigclf: ck.npz: cannot be written: No space left on device; "
+        "the run goes on without this checkpoint and tries again when the next one is due",
+        "bigclf: ck.npz: checkpoints can be written again",
+    ]
+    assert (folder / "m.npz").read_bytes() == (given / "old.npz").read_bytes()
+    good("train", given / "a.svm", "--resume", "ck.npz", "-o", "again.npz", "-q")
+    assert (folder / "again.npz").read_bytes() == (given / "old.npz").read_bytes()
+
+
+def test_a_checkpoint_that_ends_a_run_must_be_written(room, given, write, fault, folder, monkeypatch):
+    """What ended it is told too."""
+    room |= {"full": 9}
+    write("b.svm", (given / "a.svm").read_text() + "1 1:x\n")
+    words = ["train", "b.svm", *PA, "-o", "m.npz", "--checkpoint", "ck.npz"]
+    full = "ck.npz: cannot be written: No space left on device"
+    said = fault(1, *words)
+    assert said.startswith("bigclf: b.svm:12001:5: ") and said.endswith(f"; {full}")
+    inner, looks = Interrupt.check, []
+
+    def check(self):
+        looks.append(1)
+        if len(looks) == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        inner(self)
+
+    monkeypatch.setattr(Interrupt, "check", check)
+    said = fault(1, *words)
+    assert said.startswith("bigclf: interrupted at row ") and said.endswith(f"; {full}")
+    assert os.listdir(folder) == ["b.svm"]
 
 
 def test_a_full_disk_leaves_the_old_predictions(disk, given):
