@@ -64,18 +64,15 @@ def texts(
     options: ReadOptions,
     rows: Callable[[], int],
     stop: int,
-    grow: Callable[[int], None] | None,
 ) -> Texts:
     """The text of a span, block after block: the sound records, and what is wrong with the one behind them.
 
-    rows, stop, grow: as for `text_blocks`. Raises DataError for records too long for pyarrow.
+    rows, stop: as for `text_blocks`. Raises DataError for records too long for pyarrow.
     """
 
     def limit(wanted: int) -> None:
         if wanted > RECORD_LIMIT:
             raise DataError(source.path, f"a record after row {rows()} is longer than 512 MiB; is a quote open?")
-        if grow is not None:
-            grow(wanted)
 
     line, before = span.line, span.lines_before(source.path)
     first = not span.start and span.high is None  # whether no record of the file was met yet
