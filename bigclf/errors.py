@@ -31,6 +31,10 @@ class ModelFileError(BigclfError):
         super().__init__(f"{path}: {what}")
 
 
+class WriteError(BigclfError):
+    """A file could not be written: a full disk, for example. What was there under its name still is."""
+
+
 class BudgetError(BigclfError):
     """Memory would not suffice."""
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import codecs
 import json
 import math
-import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +22,7 @@ from bigclf import __version__, state
 from bigclf.algorithms import registry
 from bigclf.core import Array, Learner, Shape, Spec, State
 from bigclf.errors import BigclfError, ModelFileError
+from bigclf.files import whole_file
 from bigclf.reading.schema import Schema
 from bigclf.units import code_matrix
 
@@ -110,60 +109,6 @@ def check_finite(model: Model) -> None:
     raise BigclfError(
         f"column '{name}': its weight is no finite number any more; try --scale std, or leave the column out"
     )
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only once it is complete and on disk.
-
-    A link is followed. A pipe or a device, which cannot be renamed over, is written to as it is.
-    """
-    name: Path | None = None
-    path = Path(os.path.realpath(path))
-    try:
-        if path.exists() and not path.is_file():
-            with open(path, "wb") as f:
-                yield f
-            return
-        short = os.fsdecode(os.fsencode(path.name)[:100])  # a name may be as long as the system allows
-        name = path.parent / f".{short}.{os.urandom(4).hex()}.tmp"  # known before it is made: no signal can lose it
-        with open(name, "xb") as f:
-            yield f
-            f.flush()
-            os.fsync(f.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-        name = None
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as e:
-        raise BigclfError(f"{path}: cannot be written: {e.strerror or e}") from None
-    finally:
-        if name is not None:
-            name.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def writable(path: Path, inputs: Iterable[str | Path] = ()) -> None:
-    """Refuse a place that could not or should not be written to, before any work is done."""
-    if path.is_dir():
-        raise BigclfError(f"{path}: is a folder; name a file with -o")
-    folder = Path(os.path.realpath(path)).parent
-    if not folder.is_dir():
-        raise BigclfError(f"{path}: there is no folder '{path.parent}'")
-    if not os.access(folder, os.W_OK) and not (path.exists() and not path.is_file()):
-        raise BigclfError(f"{path}: the folder cannot be written to")
-    for other in inputs:
-        if path.exists() and os.path.exists(other) and os.path.samefile(path, other):
-            raise BigclfError(f"{path}: is read from, and would be overwritten; name another file with -o")
 
 
 def load(path: Path) -> Model:

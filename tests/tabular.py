@@ -1,6 +1,7 @@
 """Reading tables in tests: rows and faults as plain values."""
 
 import math
+from collections import Counter
 
 import pytest
 
@@ -21,7 +22,9 @@ def plain(column):
 
 def open_csv(*paths, kinds=None, skips=None, notices=None, **options):
     options = ReadOptions(**({"format": "csv"} | options))
-    return CsvReader(find(paths, options.format), options, skips or Skips(True), kinds, notices)
+    return CsvReader(
+        find(paths, options.format), options, skips or Skips(True), kinds, Counter() if notices is None else notices
+    )
 
 
 def read(*paths, **options):

@@ -48,6 +48,32 @@ def test_delimiter_and_decimal(write):
     )
 
 
+@pytest.mark.parametrize(("other", "option"), [
+    (";", "--delimiter ';'"), ("|", "--delimiter '|'"), ("\t", "--format tsv"), (",", "--format csv"),
+])  # fmt: skip
+@pytest.mark.parametrize("names", ["a!b!y", '"a"!"b"!"y"', 'a!"b"!y', '"a, b; or c"!"b"!"y"', '"a ""x"""!b!"y"'])
+def test_another_delimiter_in_the_first_row_is_named(write, names, other, option):
+    """Whether its names are quoted or not, or hold delimiters within their quotes."""
+    format = "tsv" if other == "," else "csv"
+    own = {"tsv": "\t", "csv": ","}[format]
+    write("t.csv", "\n" + names.replace("!", other) + "\n" + "1!2!0\n".replace("!", other) * 40)
+    said = f"no {own!r} and has {other!r}; try {option}"
+    assert fault("t.csv", label="y", format=format) == f"t.csv: the header has {said}"
+    assert fault("t.csv", label="last", format=format, header=False) == f"t.csv: the first row has {said}"
+    kinds = Kinds((("a", "number"), ("b", "number")), "y")
+    assert fault("t.csv", kinds=kinds, need_label=False, format=format) == f"t.csv: the header has {said}"
+
+
+def test_another_delimiter_is_not_named_where_this_one_fits_or_is_asked_for(write):
+    write("t.csv", 'a;b,y\n1,"x"\n2;"3",0\n')
+    assert fault("t.csv", label="y").startswith("t.csv:3: a quote inside an unquoted field; a field with quotes")
+    write("u.csv", '"a";"y"\n1,2\n')
+    assert fault("u.csv", label="y", delimiter=",").startswith("u.csv:1: a quote inside an unquoted field")
+    write("v.csv", "a;b\n1\n2\n")
+    model = Kinds((("a;b", "number"),), "y")
+    assert features("v.csv", kinds=model, need_label=False) == [(1,), (2,)]
+
+
 def test_tabs(write):
     write("t.tsv", "a\ty\n1\tx,z\n")
     assert labels("t.tsv", label="y", format="auto") == ["x,z"]

@@ -159,6 +159,26 @@ def test_columns_grow_by_an_eighth_and_only_what_was_met_is_kept():
     assert encoder.grown().used == 107
 
 
+@pytest.mark.parametrize(
+    "rows", [[{1: 1.0, 2: 3.0}] * 2, [dict.fromkeys(range(1, 5001), 1.0)] * 2], ids=["dense", "csr"]
+)
+def test_index_0_counts_as_a_feature_once_a_row_has_it(rows):
+    _, encoder = encode(sparse(rows, "ab"))
+    n = len(rows[0])
+    assert encoder.grown().count() == n
+    encode(sparse([{1: 1.0}, {0: 7.0}], "ab", start=2), encoder)
+    assert encoder.grown().count() == n + 1
+    encode(sparse([{n + 1: 1.0}], "a", start=4), encoder)
+    assert encoder.grown().count() == n + 2
+
+
+def test_index_0_counts_as_no_feature_where_the_model_has_not_met_it():
+    _, encoder = encode(sparse([{1: 1.0, 2: 3.0}] * 2, "ab"))
+    frozen = Encoder(encoder.grown(), Skips(True), frozen=True)
+    encode(sparse([{0: 1.0}], "a", start=2), frozen)
+    assert frozen.grown().count() == 2
+
+
 def test_a_frozen_encoder_leaves_out_what_the_model_has_not():
     _, encoder = encode(sparse([{1: 1.0, 2: 2.0}] * 4, "abab"))
     frozen = Encoder(encoder.schema, Skips(True), frozen=True)

@@ -3,6 +3,7 @@
 import bz2
 import errno
 import gzip
+import inspect
 import json
 import lzma
 import os
@@ -71,17 +72,84 @@ def disk(request, tmp_path):
     return folder, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SPACE, SPACE))
 
 
-@pytest.mark.parametrize("what", ["model", "checkpoint"])
-def test_a_full_disk_leaves_the_old_model(what, disk, given, tmp_path):
+def test_a_full_disk_leaves_the_old_model(disk, given, tmp_path):
     folder, before = disk
     old = (given / "old.npz").read_bytes()
     (folder / "m.npz").write_bytes(old)
     words = ["-o", folder / "m.npz"]
-    if what == "checkpoint":
-        words = ["-o", tmp_path / "x.npz", "--checkpoint", folder / "m.npz", "--checkpoint-every", 100]
     one_line(call("train", given / "wide.svm", *FULL_COV, *words, before=before), f"{folder / 'm.npz'}: ")
     assert (folder / "m.npz").read_bytes() == old
     assert os.listdir(folder) == ["m.npz"] and os.listdir(tmp_path) == ["disk"]
+
+
+def test_a_disk_full_of_checkpoints_is_warned_of_once_and_the_run_goes_on(disk, given, tmp_path):
+    """Where the model can be written nothing is lost; where it cannot, that ends the run with a fault of its own."""
+    folder, before = disk
+    old = (given / "old.npz").read_bytes()
+    (folder / "ck.npz").write_bytes(old)
+    words = ["-o", tmp_path / "m.npz", "--checkpoint", folder / "ck.npz", "--checkpoint-every", 100]
+    done = call("train", given / "wide.svm", *FULL_COV, *words, before=before)
+    warned, *more = done.stderr.splitlines()
+    assert warned.startswith(f"bigclf: {folder / 'ck.npz'}: cannot be written: ") and "the run goes on" in warned
+    assert (folder / "ck.npz").read_bytes() == old and os.listdir(folder) == ["ck.npz"]
+    if before is None:
+        assert (done.returncode, more) == (0, [])
+        assert (tmp_path / "m.npz").read_bytes() == (given / "big.npz").read_bytes()
+    else:
+        assert done.returncode == 1 and len(more) == 1 and f"{tmp_path / 'm.npz'}: cannot be written" in more[0]
+        assert os.listdir(tmp_path) == ["disk"]
+
+
+@pytest.fixture
+def room(monkeypatch):
+    """How often a model file may be written before the disk is full, and how often it is full then."""
+    left, inner = {"good": 0, "full": 0}, np.savez
+
+    def savez(*given, **more):
+        kind = next((k for k in left if left[k]), "good")
+        left[kind] -= 1
+        if kind == "full":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        inner(*given, **more)
+
+    monkeypatch.setattr(np, "savez", savez)
+    return left
+
+
+def test_checkpoints_are_tried_again_when_the_next_one_is_due(room, given, good, folder):
+    room |= {"good": 1, "full": 2}
+    words = ["--checkpoint", "ck.npz", "--checkpoint-every", 2000, "--block-size", "8k"]
+    said = good("train", given / "a.svm", *PA, "-o", "m.npz", *words).err.splitlines()
+    assert said == [
+        "bigclf: ck.npz: cannot be written: No space left on device; "
+        "the run goes on without this checkpoint and tries again when the next one is due",
+        "bigclf: ck.npz: checkpoints can be written again",
+    ]
+    assert (folder / "m.npz").read_bytes() == (given / "old.npz").read_bytes()
+    good("train", given / "a.svm", "--resume", "ck.npz", "-o", "again.npz", "-q")
+    assert (folder / "again.npz").read_bytes() == (given / "old.npz").read_bytes()
+
+
+def test_a_checkpoint_that_ends_a_run_must_be_written(room, given, write, fault, folder, monkeypatch):
+    """What ended it is told too."""
+    room |= {"full": 9}
+    write("b.svm", (given / "a.svm").read_text() + "1 1:x\n")
+    words = ["train", "b.svm", *PA, "-o", "m.npz", "--checkpoint", "ck.npz"]
+    full = "ck.npz: cannot be written: No space left on device"
+    said = fault(1, *words)
+    assert said.startswith("bigclf: b.svm:12001:5: ") and said.endswith(f"; {full}")
+    inner, looks = Interrupt.check, []
+
+    def check(self):
+        looks.append(1)
+        if len(looks) == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        inner(self)
+
+    monkeypatch.setattr(Interrupt, "check", check)
+    said = fault(1, *words)
+    assert said.startswith("bigclf: interrupted at row ") and said.endswith(f"; {full}")
+    assert os.listdir(folder) == ["b.svm"]
 
 
 def test_a_full_disk_leaves_the_old_predictions(disk, given):
@@ -115,6 +183,19 @@ def test_a_full_standard_error_does_not_end_a_run(given, tmp_path):
     assert (tmp_path / "m.npz").exists() and done.returncode == 0
 
 
+def nameless(pid, folder):
+    """The files without a name that a process writes there; a kill leaves nothing of them."""
+    from contextlib import suppress
+    from pathlib import Path
+
+    found = []
+    for fd in Path(f"/proc/{pid}/fd").glob("*"):
+        with suppress(OSError):  # closed by now
+            name = str(fd.readlink())
+            found += [fd] if name.startswith(f"{folder}/#") and name.endswith(" (deleted)") else []
+    return found
+
+
 LIVES = """
 import json, os, random, signal, sys, time
 from bigclf import start
@@ -123,13 +204,15 @@ from bigclf.cli.main import main
 from bigclf.model import load
 from pathlib import Path
 kills, data = int(sys.argv[1]), sys.argv[2]
+def saving():  # whether the child has begun a file that is not there under its own name yet
+    return bool(nameless(child, os.getcwd()) or list(Path().glob(".*.tmp")))
 words = ["train", data, *"--algo arow --cov full --block-size 16k -q --passes".split(), str(8 * kills)]
 resume = ["train", data, *"--resume ck.npz -o m.npz -q".split()]
 keep = "--checkpoint ck.npz --checkpoint-every 1 -o m.npz".split()
 assert main([*words, "-o", "whole.npz"]) == 0
 whole = Path("whole.npz").read_bytes()
 Path("m.npz").write_bytes(whole[::-1])
-half = at = 0
+half = at = left = held = 0
 for life in range(kills):
     began = os.stat("ck.npz").st_ino if life else 0
     child = os.fork()
@@ -138,29 +221,51 @@ for life in range(kills):
     while not os.path.exists("ck.npz") or os.stat("ck.npz").st_ino == began:
         assert not os.waitpid(child, os.WNOHANG)[0], "ended before it saved"
     end = time.monotonic() + (random.random() * 0.03 if life % 2 else 0.1)
-    while time.monotonic() < end and (life % 2 or not list(Path().glob(".*.tmp"))):  # every other one: in mid-file
+    while time.monotonic() < end and (life % 2 or not saving()):  # every other one: in mid-file
         pass
+    os.kill(child, signal.SIGSTOP)
+    os.waitpid(child, os.WUNTRACED)
+    half += saving()
+    held += len(nameless(child, os.getcwd()))
     os.kill(child, signal.SIGKILL)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    left = list(Path().glob(".*.tmp"))
-    half += bool(left)
-    [path.unlink() for path in left]
+    left += len(list(Path().glob(".*.tmp")))
+    [path.unlink() for path in Path().glob(".*.tmp")]
     run = load(Path("ck.npz")).run
     assert run["base"] + run["row"] >= at, "an older checkpoint than before"
     at = run["base"] + run["row"]
     assert Path("m.npz").read_bytes() == whole[::-1], "the model is not what it was"
 assert main(resume) == 0 and Path("m.npz").read_bytes() == whole, "the last life ends with other bytes"
-print(json.dumps({"kills": kills, "in the middle of a file": half, "rows": at}))
+print(json.dumps({"kills": kills, "in the middle of a file": half, "nameless": held, "left": left, "rows": at}))
 """
 
 
 def test_a_kill_while_saving_leaves_a_whole_file_that_goes_on_to_the_same_bytes(given, tmp_path):
     """Every life goes on from the checkpoint of the one killed before it; the last one ends the run."""
-    words = [sys.executable, "-c", LIVES, str(KILLS), given / "wide.svm"]
+    words = [sys.executable, "-c", inspect.getsource(nameless) + LIVES, str(KILLS), given / "wide.svm"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0 and done.stderr == "", done.stderr
     print(done.stdout)
-    assert json.loads(done.stdout)["in the middle of a file"] > 0
+    told = json.loads(done.stdout)
+    assert told["in the middle of a file"] > 0
+    if told["nameless"]:
+        assert told["left"] <= KILLS // 3, "it has a name for an instant only, before it takes the old one's place"
+
+
+@pytest.mark.parametrize("without", ["O_TMPFILE", "link"])
+def test_where_files_need_a_name_or_links_are_refused_the_model_is_written_too(
+    without, given, good, folder, monkeypatch
+):
+    def refused(*given, **more):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if without == "link":
+        monkeypatch.setattr(os, "link", refused)
+    else:
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    for _ in range(2):
+        good("train", given / "a.svm", *PA, "-o", "m.npz")
+    assert (folder / "m.npz").read_bytes() == (given / "old.npz").read_bytes() and os.listdir(folder) == ["m.npz"]
 
 
 # places that cannot be written to, and inputs that fail or change
@@ -231,7 +336,7 @@ def test_an_input_that_fails_or_changes_while_it_is_read(pack, command, change, 
 
 # signals
 
-PLACES = [(np, "savez"), (os, "open"), (os, "fsync"), (os, "replace"), (threading.Thread, "join")]
+PLACES = [(np, "savez"), (os, "open"), (os, "fsync"), (os, "link"), (os, "replace"), (threading.Thread, "join")]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -250,7 +355,7 @@ def test_a_signal_again_at_any_place_of_the_end(place, number, code, given, faul
 
     def hit(*given, **more):
         made = original(*given, **more)
-        if len(looks) >= 3 and (name != "open" or str(given[0]).endswith(".tmp")):
+        if len(looks) >= 3 and (name != "open" or not os.path.isfile(given[0])):
             os.kill(os.getpid(), number)
         return made
 
@@ -263,14 +368,14 @@ def test_a_signal_again_at_any_place_of_the_end(place, number, code, given, faul
 
 
 def begun(folder, wanted, *words, feed=None):
-    """A process that was started there and has made a file that is wanted."""
+    """A process that was started there and has made a file that is wanted, or begun one."""
     words = [sys.executable, "-m", "bigclf", *map(str, words)]
     p = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     if feed is not None:
         p.stdin.write(feed)
         p.stdin.flush()  # and then nothing more comes
     end = time.monotonic() + 60
-    while not any(f.stat().st_size > 4096 for f in folder.glob(wanted)):
+    while not any(f.stat().st_size > 4096 for f in [*folder.glob(wanted), *nameless(p.pid, folder)]):
         assert p.poll() is None and time.monotonic() < end
     return p
 

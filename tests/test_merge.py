@@ -48,6 +48,18 @@ def test_merged_shards_equal_one_run(n, file, algo, inputs, tmp_path):  # noqa: 
     assert np.linalg.norm(w - v) <= 1e-11 * np.linalg.norm(v)
 
 
+def test_index_0_in_one_shard_counts_in_the_merged_model(tmp_path):
+    data = tmp_path / "a.svm"
+    data.write_text("".join(f"{i % 2} {'0:1 ' if i == 11_000 else ''}1:{i % 7} 2:{i % 5}\n" for i in range(12_000)))
+    words = ["train", data, "--algo", "nr-rls", "-o"]
+    assert run(*words, tmp_path / "whole.npz") == 0
+    parts = [tmp_path / f"{i}.npz" for i in (1, 2)]
+    assert [run(*words, part, "--shard", f"{i}/2") for i, part in enumerate(parts, 1)] == [0, 0]
+    assert run("merge", *parts, "-o", tmp_path / "merged.npz") == 0
+    counts = [load(tmp_path / f"{name}.npz").schema.count() for name in ("1", "2", "merged", "whole")]
+    assert counts == [2, 3, 3, 3]
+
+
 def test_processes_side_by_side(inputs, tmp_path):  # noqa: F811
     words = [sys.executable, "-m", "bigclf", "train", str(inputs / "a.svm"), "-q", "--shard"]
     running = [subprocess.Popen([*words, f"{i}/2", "-o", str(tmp_path / f"{i}.npz")]) for i in (1, 2)]

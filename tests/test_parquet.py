@@ -37,7 +37,13 @@ def plain(column):
 
 
 def open_parquet(*paths, kinds=None, skips=None, notices=None, **options):
-    return ParquetReader(find(paths), ReadOptions(**({"label": "y"} | options)), skips or Skips(True), kinds, notices)
+    return ParquetReader(
+        find(paths),
+        ReadOptions(**({"label": "y"} | options)),
+        skips or Skips(True),
+        kinds,
+        Counter() if notices is None else notices,
+    )
 
 
 def read(*paths, **options):

@@ -19,6 +19,7 @@ import pyarrow.parquet
 import pytest
 
 from bigclf.cli.main import main
+from bigclf.model import load
 from bigclf.training.interrupt import Interrupt, Stop
 
 ROWS = 5000
@@ -127,6 +128,28 @@ def test_resumed_run_ends_with_the_same_bytes(files, algo, more, inputs, tmp_pat
         assert out.read_bytes() == (tmp_path / "whole.npz").read_bytes(), looks
         out.unlink()
     assert cuts
+
+
+def test_columns_that_come_after_the_head_outlive_an_interrupt_anywhere(tmp_path, monkeypatch):
+    """The first one makes room for more than itself; the others fit into that, in the same block."""
+    late = {10500: " 101:1", 10600: " 105:2.5", 10700: " 106:-1", 11900: " 0:1"}
+    X = np.random.default_rng(0).standard_normal((12_000, 2))
+    rows = [f"{int(a > 0)} 1:{a:.3f} 2:{b:.3f}" + (" 100:1" if i % 50 == 0 else "") for i, (a, b) in enumerate(X)]
+    (tmp_path / "a.svm").write_text("".join(f"{row}{late.get(i, '')}\n" for i, row in enumerate(rows)))
+    words = [tmp_path / "a.svm", "--algo", "pa-1", "-o"]
+    assert run(*words, tmp_path / "whole.npz") == 0
+    stood = []
+    while True:
+        with monkeypatch.context() as m:
+            cut_after(m, len(stood) + 1)
+            if run(*words, tmp_path / "m.npz") == 0:
+                break
+        checkpoint = load(tmp_path / "m.ck.npz")
+        stood.append((checkpoint.run["row"], checkpoint.schema.used))
+        assert run(tmp_path / "a.svm", "--resume", tmp_path / "m.ck.npz") == 0
+        assert (tmp_path / "m.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes(), stood
+    assert (10_500, 102) in stood and {used for row, used in stood if row > 10_700} == {108}
+    assert load(tmp_path / "whole.npz").schema.count() == 107  # index 0 is one of them
 
 
 def test_checkpoint_is_a_model_too(inputs, tmp_path, monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 
@@ -106,3 +107,10 @@ def test_a_group_that_does_not_fit_is_refused_with_its_size(tmp_path):
     done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "--shuffle" in done.stderr and "MiB" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("size", ["64", "4MiB"])
+def test_packed_input_is_told_before_its_faults(fault, write, size):
+    packed = gzip.compress(b"a,y\n" + b"1,0\n2,1\n" * 40 + b"1,2,3\n")
+    said = fault(2, "train", write("d.csv.gz", packed), "--shuffle", "block", "--label", "y", "--block-size", size)
+    assert "only plain files" in said

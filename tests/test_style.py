@@ -21,6 +21,7 @@ LONGEST = 300
 MAY_USE = {
     "errors": set(),
     "start": {"errors"},
+    "files": {"errors"},
     "limits": {"errors"},
     "draws": set(),
     "core": set(),
@@ -31,7 +32,7 @@ MAY_USE = {
     "kernels": {"core", "jit", "block"},
     "algorithms": {"core", "errors", "block", "kernels"},
     "units": {"core", "reading"},
-    "model": {"core", "errors", "state", "reading", "algorithms", "units"},
+    "model": {"core", "errors", "files", "state", "reading", "algorithms", "units"},
     "training": {
         "core",
         "errors",

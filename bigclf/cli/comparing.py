@@ -13,8 +13,9 @@ from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit, number, show, table
 from bigclf.cli.session import cap_of, kept_reading, no_rows, read_options, scoring_stream
+from bigclf.files import writable
 from bigclf.limits import human
-from bigclf.model import save, writable
+from bigclf.model import save
 from bigclf.reading.ahead import ahead
 from bigclf.reading.head import collect
 from bigclf.reading.raw import Raw

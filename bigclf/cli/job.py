@@ -9,7 +9,7 @@ from typing import Any
 
 from bigclf.cli.options import Given
 from bigclf.errors import BigclfError
-from bigclf.model import writable
+from bigclf.files import writable
 from bigclf.reading.source import Source
 
 

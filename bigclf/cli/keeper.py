@@ -10,7 +10,7 @@ from typing import Any
 
 from bigclf.cli.groups import every
 from bigclf.cli.progress import Progress
-from bigclf.errors import BigclfError, BudgetError, DataError, Interrupted
+from bigclf.errors import BigclfError, BudgetError, DataError, Interrupted, WriteError
 from bigclf.model import save
 from bigclf.reading.span import SHARE_ROWS
 from bigclf.training.interrupt import Interrupt, Stop
@@ -31,14 +31,15 @@ class Keeper:
         self.reading: dict[str, Any] = {}
         self.again: list[str] = []  # options of this run that the next one should have too
         self._seconds, self._rows = every(cadence)
-        self._saved_at, self._saved_rows = time.monotonic(), run.fit.rows
+        self._tried_at, self._tried_rows = time.monotonic(), run.fit.rows
+        self._failing = False  # the last checkpoint now and then could not be written
 
     def after(self) -> None:
         """Between two blocks."""
         self.interrupt.busy = True
         self.progress.tick()
         if self.path is not None and self._due():
-            self._save(self.path)
+            self._save_or_warn(self.path)
         self.interrupt.check()
 
     def waiting(self) -> None:
@@ -47,12 +48,26 @@ class Keeper:
 
     def _due(self) -> bool:
         if self._seconds is not None:
-            return time.monotonic() - self._saved_at >= self._seconds
-        return self.run.fit.rows - self._saved_rows >= (self._rows or 0)
+            return time.monotonic() - self._tried_at >= self._seconds
+        return self.run.fit.rows - self._tried_rows >= (self._rows or 0)
 
     def _save(self, path: Path) -> None:
         save(path, self.run.checkpoint(self.reading, self.facts))
-        self._saved_at, self._saved_rows = time.monotonic(), self.run.fit.rows
+
+    def _save_or_warn(self, path: Path) -> None:
+        """Save, if it can be: work of hours should not end because a disk is full just now."""
+        report = self.progress.report
+        try:
+            self._save(path)
+        except WriteError as e:
+            if not self._failing:
+                report.fault(f"{e}; the run goes on without this checkpoint and tries again when the next one is due")
+            self._failing = True
+        else:
+            if self._failing:
+                report.fault(f"{path}: checkpoints can be written again")
+            self._failing = False
+        self._tried_at, self._tried_rows = time.monotonic(), self.run.fit.rows
 
     def stopped(self, stop: Stop, output: Path) -> Interrupted:
         """Save for a signal; the error that ends the run."""
@@ -67,7 +82,10 @@ class Keeper:
         where = f"interrupted at row {row} of pass {run.number}"
         if not run.fit.rows:
             return Interrupted(f"{where}; nothing was learned yet, nothing is saved", code)
-        self._save(path)
+        try:
+            self._save(path)
+        except WriteError as e:
+            return Interrupted(f"{where}; {e}", e.exit_code)
         sources = run.stream.sources
         if any(s.size is None for s in sources):
             how = "a pipe cannot be read again; go on with the rows that follow: bigclf train ... --continue"
@@ -80,7 +98,10 @@ class Keeper:
         """Save for a fault of the data, when the user asked for checkpoints; the error that ends the run."""
         if self.path is None or not self.run.fit.rows:
             return e
-        self._save(self.path)
+        try:
+            self._save(self.path)
+        except WriteError as full:
+            return BigclfError(f"{e}; {full}")
         how = f"the {self.run.fit.rows:,} rows before it are in {self.path}, --resume with --on-error skip goes on"
         return BigclfError(f"{e}; {how}")
 

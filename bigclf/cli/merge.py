@@ -23,7 +23,8 @@ def merge(
     The result is the model of one run over all parts. What cannot be merged exactly is refused.
     """
     from bigclf.cli.report import Report
-    from bigclf.model import load, save, writable
+    from bigclf.files import writable
+    from bigclf.model import load, save
     from bigclf.training.merge import merge as merged
 
     writable(output)

@@ -15,7 +15,8 @@ from bigclf.cli.report import Report
 from bigclf.cli.session import no_rows, scoring_stream
 from bigclf.core import Scores
 from bigclf.errors import BigclfError, UnsupportedError
-from bigclf.model import Model, load, whole_file, writable
+from bigclf.files import whole_file, writable
+from bigclf.model import Model, load
 from bigclf.reading.encode import Encoder
 from bigclf.reading.stream import Stream
 from bigclf.training.score import score

@@ -26,7 +26,7 @@ from bigclf.reading.encode import Encoder
 from bigclf.reading.head import collect, make_schema
 from bigclf.reading.labels import canonical, sort_key
 from bigclf.reading.raw import Cursor, Raw
-from bigclf.reading.shuffle import Shuffled, group_bytes
+from bigclf.reading.shuffle import Shuffled, group_bytes, require_plain
 from bigclf.reading.source import changed
 from bigclf.reading.span import SHARE_ROWS
 from bigclf.reading.stream import Stream
@@ -49,6 +49,8 @@ def execute(job: Job, report: Report) -> None:
         registry.get(job.algo)
     if job.mixed and (job.share or job.reading.get("limit")):
         raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
+    if job.mixed:
+        require_plain(job.sources)  # wrong usage is told before faults of the data
     places(job, job.output)
     begin = _resumed if job.resume else _continued if job.go_on else _fresh
     run, rows, facts = begin(job, report)

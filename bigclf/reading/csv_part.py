@@ -64,20 +64,18 @@ def texts(
     options: ReadOptions,
     rows: Callable[[], int],
     stop: int,
-    grow: Callable[[int], None] | None,
 ) -> Texts:
     """The text of a span, block after block: the sound records, and what is wrong with the one behind them.
 
-    rows, stop, grow: as for `text_blocks`. Raises DataError for records too long for pyarrow.
+    rows, stop: as for `text_blocks`. Raises DataError for records too long for pyarrow.
     """
 
     def limit(wanted: int) -> None:
         if wanted > RECORD_LIMIT:
             raise DataError(source.path, f"a record after row {rows()} is longer than 512 MiB; is a quote open?")
-        if grow is not None:
-            grow(wanted)
 
     line, before = span.line, span.lines_before(source.path)
+    first = not span.start and span.high is None  # whether no record of the file was met yet
     for block in text_blocks(source, options, rows, stop, dialect.quote_byte, limit, span):
         data = block.buffer[block.start : block.end].tobytes()
         part = Part(data, source.path, dialect, line, source=span.source, offset=block.offset, lines_before=before)
@@ -85,4 +83,7 @@ def texts(
         sound, broken = part.sound()
         if broken is not None and span.high is not None and "quote" in broken.what:
             broken = DataError(broken.place, f"{broken.what}; {_CUT_HELP}")
+        if broken is not None and sound is None and first:
+            broken = part.doubt(options) or broken
+        first = first and not len(part.starts)
         yield sound, broken

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,7 @@ _PADDED = [before + token + after for token in MISSING_TOKENS for before in ("",
 _TRUE = [before + token for token in ("1", *TRUTH[:3]) for before in ("", " ")]
 _FALSE = [before + token for token in ("0", *TRUTH[3:]) for before in ("", " ")]
 _NO_LAYOUT = Layout(0, (), None, None, frozenset(), frozenset())
+_OTHERS = {";": "--delimiter ';'", "\t": "--format tsv", "|": "--delimiter '|'", ",": "--format csv"}
 _BOM = b"\xef\xbb\xbf"
 _ASCII = bytes(range(128)) + b"?" * 128
 
@@ -68,6 +70,20 @@ class Dialect:
             reader = csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
         return [field.strip(BLANKS) for field in next(reader, [])]
 
+    def other(self, record: bytes) -> tuple[str, str] | None:
+        """Another delimiter that splits a record, and the option for it; None where this one does or none is seen.
+
+        >>> Dialect(",", '"', ".").other(b'"a, of b";"c"')
+        (';', "--delimiter ';'")
+        """
+        mark = re.escape(self.quote.encode())
+        quoted = rb"(?:^|(?<=[,;|\t]))%b(?:[^%b]|%b%b)*%b" % ((mark,) * 5)
+        bare = re.sub(quoted, b"", record) if mark else record
+        if self.delimiter.encode() in bare:
+            return None
+        seen = [other for other in _OTHERS if other != self.decimal and other.encode() in bare]
+        return (seen[0], _OTHERS[seen[0]]) if seen else None
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -96,6 +112,16 @@ class Piece:
         length = ends - starts
         kept: NDArray[np.intp] = starts[(length > 1) | ((length == 1) & (text[starts] != 13))]
         return kept
+
+    def doubt(self, options: ReadOptions) -> DataError | None:
+        """What tells, by the first record of a file, that another delimiter is meant; None where one was given."""
+        first = self.split(1)[0].data[int(self.starts[0]) :]
+        other = self.dialect.other(first) if options.delimiter is None else None
+        if other is None:
+            return None
+        record = "header" if options.header else "first row"
+        what = f"the {record} has no {self.dialect.delimiter!r} and has {other[0]!r}; try {other[1]}"
+        return DataError(self.path, what)
 
     def place(self, record: int) -> str:
         """path:LINE of a record, counted within the piece."""

@@ -11,8 +11,7 @@ field by field (`csv_exact`), which finds the first fault in the order of rows, 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -27,14 +26,15 @@ from bigclf.reading.csv_part import Part, Texts, texts
 from bigclf.reading.csv_piece import Dialect
 from bigclf.reading.labels import NUMBER
 from bigclf.reading.options import ReadOptions
-from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Skips, Words
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Words
 from bigclf.reading.source import Source
-from bigclf.reading.span import SHARE_ROWS, Share, Span, first_row, spans
+from bigclf.reading.span import Span, spans
 from bigclf.reading.stored import Meter
 from bigclf.reading.table import (
     TRUTH,
     Kinds,
     Layout,
+    TableReader,
     align,
     choose,
     codes,
@@ -49,16 +49,8 @@ from bigclf.reading.text import codec
 _START = 1 << 16  # bytes in which the first record of a file is looked for
 
 
-class CsvReader:
-    """Rows of CSV or TSV files, one file after the other, columns matched by name.
-
-    kinds: the columns, from the model; None in training, then set from the head before the first Raw is given out.
-        While it is given, `Raw.head` is False throughout.
-    notices: what the user should be told once, with a count.
-    grow: called with the bytes wanted before the buffer grows for a long record; may raise.
-    begin, share: read from there on, or that share only; with `kinds`.
-    until: rows from this number on are not read.
-    rows: records read so far, those at fault included.
+class CsvReader(TableReader):
+    """Rows of CSV or TSV files; the head fixes the kinds in training.
 
     Iteration raises DataError for a fault (under --on-error skip only where rows cannot be dropped one by one), and
     gives nothing when there are no rows. The constructor raises UsageError for options that cannot be meant.
@@ -67,30 +59,11 @@ class CsvReader:
     it then ends within quotes, which is a fault that ends its run; so such shares never pass as a whole.
     """
 
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        options: ReadOptions,
-        skips: Skips,
-        kinds: Kinds | None = None,
-        notices: Counter[str] | None = None,
-        *,
-        grow: Callable[[int], None] | None = None,
-        begin: Cursor | None = None,
-        share: Share | None = None,
-        until: int | None = None,
-    ) -> None:
-        self.sources = sources
-        self.options = options
-        self.skips = skips
-        self.kinds = kinds
-        self.notices: Counter[str] = Counter() if notices is None else notices
-        self.rows = first_row(begin, share)
-        self._begin, self._share, self._until = begin, share, until
-        self._grow = grow
-        self._dialects = [Dialect.of(options, source.format) for source in sources]
-        codec(options)
-        self._training = kinds is None
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._dialects = [Dialect.of(self.options, source.format) for source in self.sources]
+        codec(self.options)
+        self._training = self.kinds is None
         self._first: Layout | None = None  # of the first file, in training
         self._broken: DataError | None = None  # ends the run once the rows before it were given out
         self._bytes = 0  # decompressed, of the files before this one
@@ -100,10 +73,10 @@ class CsvReader:
         head: list[Part] = []
         for at, part in self._parts():
             body: Part | None = replace(part, row=self.rows)
-            if self._until is not None:
-                if self.rows + len(part.starts) >= self._until:
+            if self.until is not None:
+                if self.rows + len(part.starts) >= self.until:
                     self._broken = None
-                body = cast("Part", body).split(self._until - self.rows)[0]
+                body = cast("Part", body).split(self.until - self.rows)[0]
             if self.kinds is None:
                 within, body = self._head_part(cast("Part", body), at)
                 if within is not None:
@@ -134,9 +107,9 @@ class CsvReader:
 
     def _parts(self) -> Iterator[tuple[int, Part]]:
         """Byte of the whole input at which it begins and text, part after part, without the headers."""
-        for span in spans(self.sources, codec(self.options), self._begin, self._share):
+        for span in spans(self.sources, codec(self.options), self.begin, self.share):
             yield from self._file(span)
-            if self._broken is not None or self.rows == self._until:
+            if self._broken is not None or self.rows == self.until:
                 return
 
     def _file(self, span: Span) -> Iterator[tuple[int, Part]]:
@@ -157,7 +130,7 @@ class CsvReader:
                     part = rest if self.options.header else part
             if part is not None and layout is not None:
                 yield self._bytes + part.offset, replace(part, layout=layout)
-            if self._broken is not None or self.rows == self._until:
+            if self._broken is not None or self.rows == self.until:
                 return
         self._bytes += end
 
@@ -174,10 +147,7 @@ class CsvReader:
 
     def _texts(self, source: Source, span: Span, options: ReadOptions) -> Texts:
         stop = max(0, HEAD_BYTES - self._bytes) if self._training else 0
-        return texts(source, span, self._dialects[span.source], options, self._count, stop, self._grow)
-
-    def _count(self) -> int:
-        return self.rows % SHARE_ROWS
+        return texts(source, span, self._dialects[span.source], options, self._count, stop)
 
     def _layout(self, record: Part, source: Source) -> Layout:
         """Where the columns stand in a file that begins with this record."""
@@ -185,10 +155,15 @@ class CsvReader:
             names = record.dialect.fields(record.data.decode().strip("\r\n"))
         except UnicodeDecodeError:
             raise DataError(record.place(0), BAD_TEXT) from None
-        if self.options.header:
-            self._doubt(names, record, source)
-        else:
+        numbers = all(NUMBER.fullmatch(name) for name in names) and len(names) > 1
+        if self.options.header and numbers:
+            self.notices["all names in the header are numbers; is --no-header meant?"] += 1
+        if not self.options.header:
             names = [str(i + 1) for i in range(len(names))]
+        fits = self.kinds is not None and all(name in names for name, _ in self.kinds.columns)
+        doubt = record.doubt(self.options) if len(names) == 1 and not fits else None
+        if doubt is not None:
+            raise doubt
         if self.kinds is not None:
             return align(names, self.kinds, self.options, source.path, self.notices)
         if self._first is None:
@@ -197,15 +172,6 @@ class CsvReader:
         return align(
             names, self._first.kinds(["number"] * len(self._first.features)), self.options, source.path, self.notices
         )
-
-    def _doubt(self, names: list[str], record: Part, source: Source) -> None:
-        if self.options.delimiter is None and len(names) == 1:
-            for other, option in ((";", "--delimiter ';'"), ("\t", "--format tsv"), (",", "--format csv")):
-                if other in names[0] and other != record.dialect.delimiter:
-                    found = f"the header has no {record.dialect.delimiter!r} and has {other!r}; try {option}"
-                    raise DataError(source.path, found)
-        if all(NUMBER.fullmatch(name) for name in names) and len(names) > 1:
-            self.notices["all names in the header are numbers; is --no-header meant?"] += 1
 
     def _raws(self, pieces: list[Part], head: bool) -> Iterator[Raw]:
         for piece in pieces:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,11 +98,11 @@ class Encoder:
                     X = self.mapper.rows(X)
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
+                if sparse is not None and not self.frozen:
+                    self._note(sparse.column[sparse.indptr[start] : sparse.indptr[start + rows]])
                 yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
                 y = y[rows:] if y is not None else None
                 start += rows
-        if sparse is not None and self.cols > self.used and not self.frozen:  # columns met within the reserve
-            self.used = max(self.used, int(sparse.column.max(initial=0)) + 1)
 
     def map_bytes(self) -> int:
         """Bytes of the feature map's tables."""
@@ -144,6 +145,15 @@ class Encoder:
         if self._dropped and not self.frozen:
             raise DataError(place, f"has {len(places)} feature columns, and the model {schema.used - 2}")
         self.expander = Expander(features, self.cols, schema.bias)
+        if not self.frozen:
+            self._note(np.array([f.column for f in features], np.int32))
+
+    def _note(self, column: NDArray[np.int32]) -> None:
+        """Remember columns met, within the reserve too: before the rows are given out, as a checkpoint may follow."""
+        if self.cols > self.used:
+            self.used = max(self.used, int(column.max(initial=0)) + 1)
+        if not (self.schema.zero_based or self.schema.hash_bits) and (column == 1).any():
+            self.schema = replace(self.schema, zero_based=True)
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
         """Where a block that begins at `start` ends: a dense one fits the cache; at a tile's border if it can."""

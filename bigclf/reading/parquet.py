@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, cast
 
@@ -21,71 +21,41 @@ from numpy.typing import NDArray
 
 from bigclf.errors import DataError
 from bigclf.reading.labels import number_name
-from bigclf.reading.options import ReadOptions
 from bigclf.reading.parquet_groups import Groups, picked, readable, row_bytes
-from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Skips, Words
-from bigclf.reading.source import Source
-from bigclf.reading.span import SHARE_ROWS, Share, first_row
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Words
 from bigclf.reading.stored import check
-from bigclf.reading.table import Kinds, Layout, align, choose, codes, finite, floats, show, spell, words
+from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, codes, finite, floats, show, spell, words
 
 MOST_ROWS = 65_536  # of one batch
 READ_BUFFER = 1 << 16  # bytes for each column
 
 
-class ParquetReader:
-    """Rows of Parquet files, one file after the other, columns matched by name.
-
-    kinds: the columns, from the model; None in training, then set by the first file's types before the first Raw is
-        given out. While it is given, `Raw.head` is False throughout.
-    notices: what the user should be told once, with a count.
-    begin, share: read from there on, or that share of the row groups only; with `kinds`.
-    until: rows from this number on are not read.
-    rows: rows read so far, those at fault included.
+class ParquetReader(TableReader):
+    """Rows of Parquet files; the types of the first one fix the kinds in training. Shares are of the row groups.
 
     Places are `path: row group G, row R`, both counted from 1, R within the file. Iteration raises DataError for a
     fault, and gives nothing when there are no rows.
     """
 
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        options: ReadOptions,
-        skips: Skips,
-        kinds: Kinds | None = None,
-        notices: Counter[str] | None = None,
-        *,
-        begin: Cursor | None = None,
-        share: Share | None = None,
-        until: int | None = None,
-    ) -> None:
-        self.sources = sources
-        self.options = options
-        self.skips = skips
-        self.kinds = kinds
-        self.notices: Counter[str] = Counter() if notices is None else notices
-        self.rows = first_row(begin, share)
-        self._begin = Cursor() if begin is None else begin
-        self._share, self._until = share, until
-        self._head = 0 if kinds is not None else HEAD_ROWS  # rows
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._from = self.begin or Cursor()
+        self._head = 0 if self.kinds is not None else HEAD_ROWS  # rows
 
     def __iter__(self) -> Iterator[Raw]:
-        mine = picked(self.sources, self._share, self._count)
+        mine = picked(self.sources, self.share, self._count)
         for number, source in enumerate(self.sources):
-            if number >= self._begin.source and mine[number] != []:
+            if number >= self._from.source and mine[number] != []:
                 with (
                     readable(source.path, self._count),
                     pa.OSFile(source.path) as stored,
                     pq.ParquetFile(stored, pre_buffer=False, buffer_size=READ_BUFFER) as file,
                 ):
                     yield from self._file(file, number, mine[number])
-                    if self.rows == self._until:
+                    if self.rows == self.until:
                         return
                     check(source.path, os.fstat(stored.fileno()), cast("int", source.size), source.mtime)
             source.meter.finish()
-
-    def _count(self) -> int:
-        return self.rows % SHARE_ROWS
 
     def _file(self, file: Any, number: int, mine: list[int] | None) -> Iterator[Raw]:
         """Rows of the row groups that are read of a file."""
@@ -102,13 +72,13 @@ class ParquetReader:
         if mine is None:
             mine = list(range(groups.ends.size))
         ends, weights = groups.ends[mine], np.cumsum(groups.weights[mine])
-        first = self._begin.offset if number == self._begin.source else 0
+        first = self._from.offset if number == self._from.source else 0
         left = [g for g in mine if groups.ends[g] > first]
         at = groups.start(left[0]) if left else 0
         for whole in file.iter_batches(batch_size=rows, row_groups=left, columns=names, use_threads=False):
             passed = min(max(first - at, 0), whole.num_rows)
             at += passed
-            batch = whole.slice(passed, None if self._until is None else self._until - self.rows)
+            batch = whole.slice(passed, None if self.until is None else self.until - self.rows)
             inside = min(max(self._head - self.rows, 0), batch.num_rows)
             for part, head in ((batch.slice(0, inside), True), (batch.slice(inside), False)):
                 if part.num_rows:
@@ -117,7 +87,7 @@ class ParquetReader:
                     at += part.num_rows
             if done := int(np.searchsorted(ends, at, side="right")):
                 source.meter.reach(int(weights[done - 1]))
-            if self.rows == self._until:
+            if self.rows == self.until:
                 return
 
     def _layout(self, schema: Any, path: str) -> Layout:

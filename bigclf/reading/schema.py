@@ -45,7 +45,7 @@ class Schema:
     classes: tuple[str, ...]  # in code order
     positive: str | None
     used: int  # columns in use
-    zero_based: bool  # LIBSVM: index 0 was met in the head
+    zero_based: bool  # LIBSVM: index 0 was met
     reference: NDArray[np.float64]  # (used,) subtracted before rounding to dtype
     offset: NDArray[np.float64]  # (used,) subtracted after it
     factor: NDArray[np.float64]  # (used,) multiplied with

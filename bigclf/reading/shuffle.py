@@ -30,6 +30,12 @@ ROWS = 8192  # rows given out at once
 TEXT_FACTOR = 12
 
 
+def require_plain(sources: Sequence[Source]) -> None:
+    """UsageError for inputs that cannot be read in parts."""
+    if any(s.path == "-" or s.compression for s in sources):
+        raise UsageError("--shuffle: only plain files can be read in parts; unpack the data first")
+
+
 class Shuffled:
     """A stream in random order; takes the place of `Stream`. `number` is that of the pass: each has its own order.
 
@@ -46,8 +52,7 @@ class Shuffled:
         begin: Cursor | None = None,
         from_row: int = 0,
     ) -> None:
-        if any(s.path == "-" or s.compression for s in sources):
-            raise UsageError("--shuffle: only plain files can be read in parts; unpack the data first")
+        require_plain(sources)
         self.sources = sources
         self.options = options
         self.kinds = kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from bigclf.errors import DataError
 from bigclf.reading.labels import NUMBER, canonical
 from bigclf.reading.options import MISSING_TOKENS, ReadOptions
-from bigclf.reading.raw import Words
+from bigclf.reading.raw import Cursor, Skips, Words
+from bigclf.reading.source import Source
+from bigclf.reading.span import SHARE_ROWS, Share, first_row
 
 BLANKS = " \t"  # trimmed from both ends of every field of text
 MISSING = frozenset(MISSING_TOKENS)
@@ -56,6 +58,36 @@ class Layout(NamedTuple):
         """The columns with their kinds, one for each feature."""
         columns = tuple((name, kind) for (name, _), kind in zip(self.features, kinds, strict=True))
         return Kinds(columns, self.label_name, tuple(sorted(self.forced)), tuple(sorted(self.ignored)))
+
+
+@dataclass(eq=False)
+class TableReader:
+    """What a reader of tables is given: it reads one file after the other, and matches the columns by name.
+
+    kinds: the columns, from the model; None in training, then set before the first Raw is given out. While it is
+        given, `Raw.head` is False throughout.
+    notices: what the user should be told once, with a count.
+    begin, share: read from there on, or that share only; with `kinds`.
+    until: rows from this number on are not read.
+    rows: rows read so far, those at fault included.
+    """
+
+    sources: Sequence[Source]
+    options: ReadOptions
+    skips: Skips
+    kinds: Kinds | None = None
+    notices: Counter[str] = field(default_factory=Counter)
+    _: KW_ONLY
+    begin: Cursor | None = None
+    share: Share | None = None
+    until: int | None = None
+
+    def __post_init__(self) -> None:
+        self.rows = first_row(self.begin, self.share)
+
+    def _count(self) -> int:
+        """Rows read so far, for messages; those of a share are counted from its first one."""
+        return self.rows % SHARE_ROWS
 
 
 def choose(names: Sequence[str], options: ReadOptions, path: str, notices: Counter[str]) -> Layout:

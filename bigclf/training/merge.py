@@ -71,9 +71,10 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
     counts: Counter[str] = Counter()
     for _, m in models:
         counts.update(m.counts)
+    schema = widest.widened(widest.used, tuple(classes))
     return replace(
         first,
-        schema=widest.widened(widest.used, tuple(classes)),
+        schema=replace(schema, zero_based=any(m.schema.zero_based for _, m in models)),
         state=merged,
         cols=cols,
         rows=sum(m.rows for _, m in models),
