@@ -100,6 +100,18 @@ def ter(X, y, b=1e-4, tau=0.0, eta=1.0):
 nr_rls = ter
 
 
+def ir_rls(X, y, b=1e-4, tau=0.0, eta=1.0):
+    """Jang et al. 2017 as the later paper tells it: at the last row, one weighted rank-one update for each row."""
+    d = X.shape[1]
+    R, z = np.eye(d) / b, np.zeros(d)
+    for x, t in zip(X, y):
+        g = 1 / np.sum(y == t)
+        k = R @ x
+        R = R - g * np.outer(k, k) / (1 + g * (x @ k))
+        z = z + g * (tau + eta * t) * x
+    return R @ z
+
+
 def ar_rls(X, y, b=1e-4, tau=0.0, eta=1.0, weights="prior"):
     """Rows keep the weight of their arrival (prior), or fade (decay); R and z row by row."""
     d = X.shape[1]

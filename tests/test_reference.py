@@ -5,9 +5,12 @@ from __future__ import annotations
 import naive
 import numpy as np
 import pytest
-from data import csr, made, train
+from data import BINARY, csr, made, train
 
+from bigclf import state as states
 from bigclf.algorithms import registry
+from bigclf.core import Block, Shape
+from bigclf.units import code_matrix, new_plan
 
 CASES = [
     *((name, {}) for name in registry.specs()),
@@ -23,9 +26,13 @@ CASES = [
     ("acog-1", {"metric": "cost", "cost": 0.6, "gamma": 2.0}),
     ("acog-2", {"cov": "full", "mean-cov": "old"}),
     ("acog-2", {"mean-cov": "old", "eta": 0.1}),
+    ("rls", {"form": "recursive", "b": 0.01, "tau": 0.2}),
+    ("ir-rls", {"b": 0.01, "eta": 0.5}),
     ("ls", {"b": 2.0, "tau": 0.3, "eta": 0.7}),
     ("nr-rls", {"b": 0.01, "tau": -0.3, "eta": 2.0}),
 ]
+# on noisy rows confidence-weighted variances go to zero, and then nothing can be compared; ir-rls is O(rows^2)
+ROWS = {"cw-var": 150, "cw-stdev": 150, "ir-rls": 600}
 
 
 def error(got, want):
@@ -37,13 +44,13 @@ def error(got, want):
 @pytest.mark.parametrize(("name", "params"), CASES)
 def test_equals_its_naive_twin(name, params, sparse):
     twin = getattr(naive, name.replace("-", "_"))
-    # on noisy rows confidence-weighted variances go to zero within some hundred, and then nothing can be compared
-    X, y = made(150 if name.startswith("cw") else 3000, seed=5, d=9, dtype=np.float64)
+    X, y = made(ROWS.get(name, 3000), seed=5, d=9, dtype=np.float64)
     X[17] = 0  # a row of zeros teaches nothing
     state = train(
         registry.build(name, **{k.replace("-", "_"): v for k, v in params.items()}), csr(X) if sparse else X, y
     )
-    assert error(state.w[0], twin(X, 2.0 * y - 1, **{k.replace("-", "_"): v for k, v in params.items()})) < 1e-9
+    of_twin = {k.replace("-", "_"): v for k, v in params.items() if k != "form"}
+    assert error(state.w[0], twin(X, 2.0 * y - 1, **of_twin)) < 1e-9
 
 
 @pytest.mark.parametrize("name", ["ls", "ter"])
@@ -86,3 +93,37 @@ def test_published_recursion_equals_the_batch_solution():
     X, y = made(400, seed=10, d=5, dtype=np.float64)
     learner = registry.build("nr-rls", form="algorithm1", b=0.01)
     assert error(train(learner, X, y).w[0], naive.ter(X, 2.0 * y - 1, b=0.01)) < 1e-8
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 150])
+def test_nr_rls_ter_and_ir_rls_agree_after_every_row(rows):
+    X, y = made(150, seed=11, dtype=np.float64)
+    want = naive.ter(X[:rows], 2.0 * y[:rows] - 1)
+    for name, params in (("nr-rls", {}), ("nr-rls", {"form": "per-row"}), ("ter", {}), ("ir-rls", {})):
+        assert error(train(registry.build(name, **params), X[:rows], y[:rows]).w[0], want) < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("nr-rls", "per-row"), ("nr-rls", "algorithm1"), ("rls", "recursive"), ("ir-rls", None)]
+)
+def test_forms_by_row_score_each_row_by_all_before_it(name, form):
+    X, y = made(120, seed=12, d=4, dtype=np.float64)
+    params = {"b": 0.01} | ({"form": form} if form else {})
+    learner = registry.build(name, **params)
+    plan = new_plan(BINARY, y)
+    learner.update(learner.init(Shape(1, 4, 2)), Block(np.arange(120), X, y), plan)
+    for i in (1, 2, 60, 119):
+        w = getattr(naive, name.replace("-", "_"))(X[:i], 2.0 * y[:i] - 1, b=0.01)
+        assert plan.pre[0, i] == pytest.approx(w @ X[i], rel=1e-6)
+
+
+def test_recursive_rls_takes_a_late_class_exactly():
+    X, y = made(200, seed=13, dtype=np.float64)
+    y[150:] = np.where(X[150:, 2] > 0, 2, y[150:])
+    learner = registry.build("rls", form="recursive")
+    early, late = code_matrix(["0", "1"]), code_matrix(["0", "1", "2"])
+    s = train(learner, X[:150], y[:150])
+    s = states.change_units(learner, s, early, late, Shape(3, X.shape[1], 3))
+    s = train(learner, X[150:], y[150:], code=late, state=s, start=150)
+    for u in range(3):
+        assert error(s.w[u], naive.ls(X, np.where(y == u, 1.0, -1.0))) < 1e-8

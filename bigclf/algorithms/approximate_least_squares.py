@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bigclf.algorithms.least_squares import ETA, EVERY, RIDGE, SPARSE_SOLVES, TAU, positive_solve
+from bigclf.algorithms.least_squares import ETA, EVERY, RIDGE, SPARSE_SOLVES, TAU
+from bigclf.algorithms.normal_equations import positive_solve
 from bigclf.core import TILE, Array, Block, Learner, Param, Plan, Scores, Shape, Spec
 
 

@@ -1,10 +1,16 @@
-"""The published recursion of nr-rls, row by row: O(columns^3) a row, and it loses digits. Kept to test against."""
+"""Least squares row by row, as published: what the forms from sums are tested against, and true scores before a row.
+
+rls has its recursion, O(columns^2) a row. nr-rls has Algorithm 1, which is O(columns^3) a row and loses digits. ir-rls
+keeps every row and goes through all of them at each: O(rows columns^2) a row.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from bigclf.core import Array, Block, Learner, Plan, Scores, Shape
+from bigclf.algorithms.least_squares import ETA, RIDGE, TAU
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec
+from bigclf.errors import UnsupportedError, UsageError
 
 
 class Recursion(NamedTuple):
@@ -31,11 +37,9 @@ def algorithm1(b: float, tau: float, eta: float) -> Learner:
     import numpy as np
 
     from bigclf.block import densify
-    from bigclf.errors import UnsupportedError, UsageError
     from bigclf.kernels import linear
 
-    if b <= 0.0:
-        raise UsageError("--b: the recursion starts from I/b and needs b > 0")
+    _require_ridge(b)
 
     def init(shape: Shape) -> Recursion:
         u, d = shape.units, shape.cols
@@ -70,3 +74,122 @@ def algorithm1(b: float, tau: float, eta: float) -> Learner:
         raise UnsupportedError("--form algorithm1 cannot take a class born late; name all with --classes")
 
     return Learner(init, update, decision, AXES, refit=refit)
+
+
+class Inverse(NamedTuple):
+    """State of recursive least squares."""
+
+    w: Array  # (units, cols)
+    inverse: Array  # (cols, cols) of b I + sum p p'
+    first: Array  # (classes, cols) sum of p
+
+
+def recursive(b: float, tau: float, eta: float) -> Learner:
+    """Recursive least squares (Plackett 1950)."""
+    import numpy as np
+
+    from bigclf.kernels import linear
+    from bigclf.kernels.recursive import least_squares
+
+    _require_ridge(b)
+
+    def init(shape: Shape) -> Inverse:
+        w, first = np.zeros((shape.units, shape.cols)), np.zeros((shape.classes, shape.cols))
+        return Inverse(w, np.eye(shape.cols) / b, first)
+
+    def update(s: Inverse, block: Block, plan: Plan) -> Inverse:
+        scratch = np.empty((2, s.w.shape[1]))
+        least_squares(*s, tau, eta, block.X, block.y, plan, *scratch)
+        return s
+
+    def refit(s: Inverse, old: Array, new: Array) -> Inverse:
+        return s._replace(w=(tau + eta * new) @ s.first @ s.inverse)
+
+    axes = {"w": ("units", "cols"), "inverse": ("cols", "cols"), "first": ("classes", "cols")}
+    return Learner(init, update, lambda s, X: linear.score(s.w, X), axes, refit=refit)
+
+
+class Kept(NamedTuple):
+    """State of iteratively reweighted least squares: every row."""
+
+    w: Array  # (units, cols)
+    kept: Array  # (max_rows, cols)
+    y: Array  # (max_rows,) their classes
+    side: Array  # (units, max_rows) -1, +1
+    n: Array  # (1,) rows kept
+
+
+def reweighted(b: float = 1e-4, tau: float = 0.0, eta: float = 1.0, max_rows: int = 5000) -> Learner:
+    """Iteratively reweighted recursive least squares: equal to ter after every row."""
+    import numpy as np
+
+    from bigclf.block import densify, take
+    from bigclf.kernels import linear
+    from bigclf.kernels import recursive as kernels
+
+    _require_ridge(b)
+
+    def init(shape: Shape) -> Kept:
+        u, d = shape.units, shape.cols
+        return Kept(np.zeros((u, d)), np.zeros((max_rows, d)), np.zeros(max_rows), np.zeros((u, max_rows)), np.zeros(1))
+
+    def solve(s: Kept) -> Kept:
+        d = s.w.shape[1]
+        R, k = np.empty((d, d)), np.empty(d)
+        for u, w in enumerate(s.w):
+            kernels.reweighted(w, s.kept, s.side[u], int(s.n[0]), b, tau, eta, R, k)
+        return s
+
+    def update(s: Kept, block: Block, plan: Plan) -> Kept:
+        for i, p in enumerate(densify(block.X)):
+            plan.pre[:, i] = linear.score(s.w, take(block.X, i, i + 1))[:, 0]
+            if not plan.target[:, i].any():
+                continue
+            n = int(s.n[0])
+            if n == max_rows:
+                raise UnsupportedError(
+                    f"ir-rls keeps every row, at most --max-rows {max_rows:,}; nr-rls has the same solution without"
+                )
+            s.kept[n], s.y[n], s.side[:, n] = p, block.y[i], plan.target[:, i]
+            s.n[0] = n + 1
+            solve(s)
+        return s
+
+    def refit(s: Kept, old: Array, new: Array) -> Kept:
+        n = int(s.n[0])
+        s.side[:, :n] = new[:, s.y[:n].astype(int)]
+        return solve(s)
+
+    axes: dict[str, tuple[str | int, ...]] = {
+        "w": ("units", "cols"),
+        "kept": (max_rows, "cols"),
+        "y": (max_rows,),
+        "side": ("units", max_rows),
+        "n": (1,),
+    }
+    return Learner(init, update, lambda s, X: linear.score(s.w, X), axes, refit=refit)
+
+
+def _require_ridge(b: float) -> None:
+    if b <= 0.0:
+        raise UsageError("--b: the recursion starts from I/b and needs b > 0")
+
+
+SPECS = (
+    Spec(
+        "ir-rls",
+        "iteratively reweighted recursive least squares: nr-rls by going through all rows at each; for small data",
+        "Jang, Tan, Toh & Teoh, IEEE TSMC: Systems (2017), reconstructed",
+        reweighted,
+        (
+            RIDGE,
+            TAU,
+            ETA,
+            Param("max-rows", int, 5000, "rows that are kept; more are refused", low=1, high=1_000_000),
+        ),
+        cost="O(rows columns^2) a row and unit",
+        memory="8 bytes x max-rows x columns",
+        uses_weights=False,
+        one_pass=True,
+    ),
+)
