@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from bigclf import __version__, state
+from bigclf import __version__, state, weighting
 from bigclf.algorithms import registry
 from bigclf.core import Array, Learner, Shape, Spec, State
 from bigclf.errors import BigclfError, ModelFileError
 from bigclf.files import whole_file
 from bigclf.reading.schema import Schema
 from bigclf.units import code_matrix
+from bigclf.weighting import ClassWeight
 
 FORMAT = 1
 UPGRADES: dict[int, Callable[[dict[str, Any], dict[str, Array]], None]] = {}  # from format n to n + 1, in place
@@ -44,6 +45,7 @@ class Model:
     passes: int = 1
     next_row: int = 0  # number that the next row would have: rows of all passes, skipped ones included
     counts: dict[str, int] = field(default_factory=dict)  # rows by class, of one pass
+    class_weight: ClassWeight = None  # of the rows that it was trained on
     share: list[int] | None = None  # the shard that it was trained on, as [I, N]
     run: dict[str, Any] = field(default_factory=dict)  # of a checkpoint: where the run of training stands
 
@@ -91,6 +93,7 @@ def save(path: Path, model: Model) -> None:
         "passes": model.passes,
         "next_row": model.next_row,
         "counts": model.counts,
+        "class_weight": model.class_weight,
         "share": model.share,
         "run": model.run,
     }
@@ -204,9 +207,11 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
         int(header["passes"]),
         int(header["next_row"]),
         {str(k): int(v) for k, v in header["counts"].items()},
+        header.get("class_weight"),
         [int(k) for k in header["share"]] if header["share"] else None,
         dict(header["run"]),
     )
+    weighting.check(model.class_weight)
     if not schema.used <= model.cols <= 2 * schema.used + 8:
         raise ValueError("its number of columns is impossible")
     if not 0 <= model.next_row < 1 << 62 or min(model.rows, model.passes) < 0:

@@ -26,14 +26,15 @@ def code_matrix(classes: list[str], positive: str | None = None) -> NDArray[np.i
     return np.array([[1 if c == top else -1 for c in classes]], np.int8)
 
 
-def new_plan(code: Array, y: Array) -> Plan:
-    """Every row once to every unit, with weight one; rows without a label to none."""
+def new_plan(code: Array, y: Array, weight: Array | None = None) -> Plan:
+    """Every row once to every unit, with weight (n,) or one; rows without a label to none."""
     target = np.take(code, y, axis=1)
     if y.size and y.min() < 0:
         target = np.where(y < 0, np.int8(0), target)
     target = np.ascontiguousarray(target, np.int8)
-    weight, repeat, post = _NONE
-    return Plan(target, weight, repeat, np.full(target.shape, np.nan), post)
+    none, repeat, post = _NONE
+    weights = none if weight is None else np.ascontiguousarray(np.broadcast_to(weight, target.shape), np.float64)
+    return Plan(target, weights, repeat, np.full(target.shape, np.nan), post)
 
 
 def decode(code: Array, scores: Scores) -> NDArray[np.int32]:

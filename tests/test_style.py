@@ -32,7 +32,8 @@ MAY_USE = {
     "kernels": {"core", "jit", "block"},
     "algorithms": {"core", "errors", "block", "kernels"},
     "units": {"core", "reading"},
-    "model": {"core", "errors", "files", "state", "reading", "algorithms", "units"},
+    "weighting": set(),
+    "model": {"core", "errors", "files", "state", "reading", "algorithms", "units", "weighting"},
     "training": {
         "core",
         "errors",
@@ -45,6 +46,7 @@ MAY_USE = {
         "algorithms",
         "units",
         "model",
+        "weighting",
     },
 }
 
@@ -129,7 +131,7 @@ for file in ("a.svm", "wide.svm", "a.csv"):
             assert main(["predict", "m.npz", file, "-q", "-o", "p"]) == 0
 from bigclf.kernels import confidence, gram, linear
 from bigclf.reading import encode_kernel, libsvm_kernel
-for k in (linear.update, linear.score_into, confidence.update_diag, gram.gather, libsvm_kernel.read_rows,
+for k in (linear.update, linear.score_into, confidence.update_diag, gram.gather, gram.gather_sparse, libsvm_kernel.read_rows,
           encode_kernel.finish_dense, encode_kernel.fill_dense, encode_kernel.fill_csr, encode_kernel.moments):
     print(k.__name__, len(k.signatures))
 """
@@ -142,6 +144,6 @@ def test_kernels_are_compiled_for_dense_and_sparse_rows_only(tmp_path):
     (tmp_path / "a.csv").write_text("label,x,y\n" + "".join(f"{i % 2},{i % 7},{i % 3}\n" for i in range(50)))
     done = subprocess.run([sys.executable, "-c", COUNT], cwd=tmp_path, capture_output=True, text=True, check=True)
     counts = dict(line.split() for line in done.stdout.splitlines())
-    by_row = {"update": "4", "score_into": "4", "update_diag": "4", "gather": "4"}  # dense and sparse, of two types
-    by_type = {"finish_dense": "2", "fill_dense": "2", "fill_csr": "2"}
+    by_row = {"update": "4", "score_into": "4", "update_diag": "4"}  # dense and sparse, of two types
+    by_type = {"gather": "2", "gather_sparse": "2", "finish_dense": "2", "fill_dense": "2", "fill_csr": "2"}
     assert counts == by_row | by_type | {"read_rows": "1", "moments": "1"}

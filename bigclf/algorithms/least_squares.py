@@ -60,6 +60,7 @@ def build(
         "gram": (1 if pooled else "classes", "cols", "cols"),
         "first": ("classes", "cols"),
         "rows": ("classes",),
+        "shown": (1,),
         "lo": ("cols",),
         "hi": ("cols",),
         "code": ("units", "classes"),
@@ -74,6 +75,7 @@ def build(
             np.zeros((1 if pooled else classes, cols, cols)),
             np.zeros((classes, cols)),
             np.zeros(classes),
+            np.zeros(1),
             np.full(cols, np.inf),
             np.full(cols, -np.inf),
             np.zeros((units, classes)),
@@ -87,7 +89,8 @@ def build(
         for i in range(len(block.y)):
             one = slice(i, i + 1)
             row = Block(block.row[one], take(block.X, i, i + 1), block.y[one])
-            s = finish(update(s, row, plan._replace(target=plan.target[:, one], pre=plan.pre[:, one])))
+            own = plan._replace(target=plan.target[:, one], weight=plan.weight[:, one], pre=plan.pre[:, one])
+            s = finish(update(s, row, own))
         return s
 
     def update(s: Sums, block: Block, plan: Plan) -> Sums:
@@ -97,8 +100,10 @@ def build(
         present = np.bincount(y[y >= 0], minlength=s.rows.size) > 0
         for c in np.flatnonzero(present & (s.rows == 0)):
             s.code[:, c] = plan.target[:, np.argmax(y == c)]
-        gram.add(block.X, y, pooled, s.gram, s.first, s.rows, s.lo, s.hi, scratch)
-        n, last = s.rows.sum(), s.solved[0]
+        weight = plan.weight[0] if plan.weight.size else np.empty(0)  # the same for all units, as the sums are
+        gram.add(block.X, y, weight, pooled, s.gram, s.first, s.rows, s.lo, s.hi, scratch)
+        s.shown[0] += (y >= 0).sum()
+        n, last = s.shown[0], s.solved[0]
         seldom = max(TILE, SPARSE_SOLVES * s.w.shape[1])
         stale = np.isnan(s.shift).any()  # units were born since
         every = solve_every or (seldom if stale else max(seldom, last))
@@ -108,7 +113,7 @@ def build(
         return linear.score(s.w, X) + s.shift[:, None]
 
     def finish(s: Sums) -> Sums:
-        if s.solved[0] == s.rows.sum() and not np.isnan(s.shift).any():
+        if s.solved[0] == s.shown[0] and not np.isnan(s.shift).any():
             return s
         offset, factor = scaling(scale, s)
         if weighted:
@@ -121,7 +126,7 @@ def build(
         s.shift[:] = -(s.w @ offset)
         seen = np.array([s.rows[code > 0].any() for code in s.code])
         s.shift[~seen & (len(s.code) > 1)] = -np.inf  # a class without rows is never the answer
-        s.solved[0] = s.rows.sum()
+        s.solved[0] = s.shown[0]
         return s
 
     def merge(a: Sums, b: Sums) -> Sums:
@@ -129,6 +134,7 @@ def build(
             a.gram + b.gram,
             a.first + b.first,
             a.rows + b.rows,
+            a.shown + b.shown,
             np.minimum(zero_if_unseen(a.lo, a), zero_if_unseen(b.lo, b)),
             np.maximum(zero_if_unseen(a.hi, a), zero_if_unseen(b.hi, b)),
             np.where(a.code != 0, a.code, b.code),
@@ -185,7 +191,6 @@ def _spec(name: str, line: str, source: str, weighted: bool, *more: Param) -> Sp
         cost="O(columns^2) a row by BLAS, O(columns^3) a solution and unit",
         memory="8 bytes x columns^2" + (" x classes" if weighted else ""),
         one_pass=True,
-        uses_weights=False,
         solve_scaling=lambda params: params.get("form", "sums") in ("sums", "per-row"),
     )
 

@@ -13,7 +13,8 @@ class Sums(NamedTuple):
 
     gram: Array  # (classes, cols, cols) sum of p p'; (1, cols, cols) when pooled
     first: Array  # (classes, cols) sum of p
-    rows: Array  # (classes,)
+    rows: Array  # (classes,) sum of the weights of the rows
+    shown: Array  # (1,) rows
     lo: Array  # (cols,) least value of each column
     hi: Array  # (cols,) greatest
     code: Array  # (units, classes) -1, +1; 0 where the class was not seen

@@ -48,6 +48,8 @@ def algorithm1(b: float, tau: float, eta: float) -> Learner:
         return Recursion(np.zeros((u, d)), inverse, np.zeros((u, 2, d, d)), np.zeros((u, 2, d)), np.zeros((u, 2)))
 
     def update(s: Recursion, block: Block, plan: Plan) -> Recursion:
+        if plan.weight.size:
+            raise UnsupportedError("--form algorithm1 has no place for the weight of a row")
         for i, p in enumerate(densify(block.X)):
             for u in range(len(s.w)):
                 plan.pre[u, i] = s.w[u] @ p

@@ -54,6 +54,14 @@ def _block_size(text: str | None) -> str | None:
     return text
 
 
+CLASS_WEIGHT = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--class-weight",
+        metavar="LABEL=W",
+        help="what a row of a class counts, may be repeated; or online: as the class is rare so far",
+    ),
+]
 _RUN: dict[str, Any] = {"rich_help_panel": "The run"}
 RUNNING: dict[str, Any] = {
     "passes": Annotated[int | None, typer.Option("--passes", min=1, help="over the data; default 1", **_RUN)],
@@ -88,6 +96,7 @@ RUNNING: dict[str, Any] = {
         typer.Option("--shuffle", help="block: rows in random order, out of memory too; plain files only", **_RUN),
     ],
     "seed": Annotated[int | None, typer.Option("--seed", min=0, help="of random draws; default 1", **_RUN)],
+    "class_weight": CLASS_WEIGHT,
     "progress": Annotated[
         choice("Progress", "auto", "bar", "plain", "none") | None,  # type: ignore[operator]
         typer.Option("--progress", help="on standard error; default auto", **_RUN),

@@ -29,6 +29,7 @@ class Job:
     share: tuple[int, int] | None = None
     shuffle: str = "none"
     seed: int | None = None
+    class_weight: Sequence[str] = ()
     progress: str = "auto"
     log_file: Path | None = None
     reading: Given = field(default_factory=dict)

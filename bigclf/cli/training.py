@@ -16,7 +16,7 @@ from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import cap_of, kept_reading, kinds_of, no_rows, read_options, wishes_of
+from bigclf.cli.session import cap_of, class_weight, kept_reading, kinds_of, no_rows, read_options, wishes_of
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
@@ -118,7 +118,8 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
         stream = _reader(job, options, kinds, limit)
         stream.notices.update(noticed)
         rows = iter(stream)
-    fit = Fit(spec, params, Encoder(schema, stream.skips), cap=cap_of(job.reading))
+    weight = class_weight(job.class_weight, schema.classes)
+    fit = Fit(spec, params, Encoder(schema, stream.skips), cap=cap_of(job.reading), class_weight=weight)
     _warn_sorted(head, fit, report)
     passes = _passes(job, spec, report)
     return Run(fit, stream, passes), rows, facts_of(job, passes)
@@ -143,10 +144,10 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     kinds = kinds_of(old.schema, options, "label" in job.reading) if job.sources[0].format != "libsvm" else None
     stream = _reader(job, options, kinds, job.reading.get("limit", 0))
     encoder = Encoder(old.schema, stream.skips, capacity=old.cols)
-    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading))
+    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), class_weight=old.class_weight)
+    fit.earlier = old.counts
     passes = _passes(job, old.spec, report)
     run = Run(fit, stream, passes, old.next_row)
-    run.before = old.counts
     return run, iter(stream), facts_of(job, passes)
 
 
@@ -185,7 +186,7 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
     else:
         stream = Stream(job.sources, options, kinds, found["limit"], share=share, **place)
     encoder = Encoder(old.schema, stream.skips, capacity=old.cols, gone=found["gone"])
-    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading))
+    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), class_weight=old.class_weight)
     run = Run(fit, stream, found["passes"])
     run.restore(found)
     report.note(f"going on at row {found['row'] % SHARE_ROWS} of pass {found['pass']}")
@@ -206,6 +207,9 @@ def _earlier(job: Job, path: Path) -> Model:
     have |= {k: list(old.reading.get(k, ())) for k in ("ignore", "categorical")}
     asked: Given = job.params | job.encoding
     asked |= {k: job.reading[k] for k in ("ignore", "categorical") if k in job.reading}
+    if job.class_weight:
+        asked["class_weight"] = class_weight(job.class_weight, old.schema.classes)
+    have["class_weight"] = old.class_weight
     if "positive" in asked:
         asked["positive"] = canonical(asked["positive"])
         classes = sorted(old.schema.classes, key=sort_key)

@@ -34,7 +34,7 @@ def shrink(R: Array, k: Array, factor: float) -> None:
 def least_squares(
     w: Array, R: Array, first: Array, tau: float, eta: float, X: Any, y: Array, plan: Plan, p: Array, k: Array
 ) -> None:
-    """Recursive least squares: k = R p, e = t - w.p, w += k e / (1 + p.k), R -= k k' / (1 + p.k).
+    """Recursive least squares. For a row of weight g: k = R p, f = g / (1 + g p.k), w += f (t - w.p) k, R -= f k k'.
 
     w (units, cols); R (cols, cols), the same for all units; first (classes, cols): sums of the rows; p, k: scratch.
     """
@@ -46,14 +46,17 @@ def least_squares(
         if not shown:
             continue
         row_into(X, i, p)
-        over = 1.0 / (1.0 + times(R, p, k))
+        g = 1.0
+        if plan.weight.shape[1] > 0:
+            g = plan.weight[0, i]  # the same for all units, as R is
+        over = g / (1.0 + g * times(R, p, k))
         for u in range(w.shape[0]):
             e = tau + eta * plan.target[u, i] - plan.pre[u, i]
             for c in range(p.size):
                 w[u, c] += over * e * k[c]
         shrink(R, k, over)
         for c in range(p.size):
-            first[y[i], c] += p[c]
+            first[y[i], c] += g * p[c]
 
 
 @kernel

@@ -83,7 +83,7 @@ def texts(
         sound, broken = part.sound()
         if broken is not None and span.high is not None and "quote" in broken.what:
             broken = DataError(broken.place, f"{broken.what}; {_CUT_HELP}")
-        if broken is not None and sound is None and first:
+        if broken is not None and sound is None and first and len(part.starts):
             broken = part.doubt(options) or broken
         first = first and not len(part.starts)
         yield sound, broken

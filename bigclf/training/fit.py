@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from bigclf import state as st
 from bigclf.core import Array, Block, Shape, Spec, State
+from bigclf.errors import UnsupportedError
 from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
@@ -17,6 +19,7 @@ from bigclf.training.budget import check_state
 from bigclf.training.feed import Mark, Piece
 from bigclf.training.metrics import add_pairs
 from bigclf.units import code_matrix, decode, new_plan
+from bigclf.weighting import ClassWeight, row_weights
 
 
 class Fit:
@@ -30,8 +33,11 @@ class Fit:
         state: State = None,
         cap: int | None = None,
         beside: int = 0,
+        class_weight: ClassWeight = None,
     ) -> None:
         """cap: of --budget, in bytes. beside: bytes promised to other learners. Raises BudgetError."""
+        if class_weight is not None and not spec.uses_weights:
+            raise UnsupportedError(f"--class-weight: {spec.name} has no place for the weight of a row")
         self.spec = spec
         self.params = params
         self.encoder = encoder
@@ -50,6 +56,8 @@ class Fit:
         self.counts = np.zeros(len(self.classes), np.int64)
         self.matrix: NDArray[np.int64] = np.zeros((len(self.classes),) * 2, np.int64)
         self.promoted = False  # units were made from others, where that is not exact
+        self.class_weight = class_weight
+        self.earlier: Mapping[str, int] = {}  # rows by class of the model that was gone on from
         self.next_row = 0  # all rows before this one were learned from
         self.mark = Mark(0, 0, {})
 
@@ -81,7 +89,7 @@ class Fit:
         self.classes, self.code, self.cols, self.shape = classes, code, cols, shape
 
     def _learn(self, piece: Block) -> None:
-        plan = new_plan(self.code, piece.y)
+        plan = new_plan(self.code, piece.y, self._weights(piece.y))
         self.state = self.learner.update(self.state, piece, plan)
         shown = piece.y >= 0
         y = piece.y if shown.all() else piece.y[shown]
@@ -92,6 +100,12 @@ class Fit:
         if not scored.all():
             y, guess = piece.y[scored], guess[scored]
         self.matrix = add_pairs(self.matrix, y, guess)
+
+    def _weights(self, y: NDArray[np.int32]) -> NDArray[np.float64] | None:
+        if self.class_weight is None:
+            return None
+        earlier = np.array([self.earlier.get(name, 0) for name in self.classes], np.int64)
+        return row_weights(self.class_weight, self.classes, earlier + self.counts, y)
 
     def model(self, reading: dict[str, Any], next_row: int, passes: int) -> Model:
         """What was learned, as a model that predicts and can go on. Finishes the state."""
@@ -105,4 +119,5 @@ class Fit:
         used = min(self.encoder.used, self.cols)  # rows that were encoded and not yet learned may have more
         schema = self.encoder.schema.widened(used, tuple(self.classes))
         model = Model(self.spec.name, self.params, schema, self.state, self.cols, reading)
+        model = replace(model, class_weight=self.class_weight)
         return replace(model, rows=self.rows, passes=passes, next_row=next_row, counts=counts)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf import draws
+from bigclf.weighting import places
 
 
 class Folds:
@@ -29,11 +30,8 @@ class Folds:
         >>> Folds(1, 2, seed=1).deal(np.array([0, 1, 0, 1], np.int32)).sum(axis=1).tolist()
         [2]
         """
-        place = np.empty(y.size, np.int64)
-        for c in np.unique(y).tolist():
-            mine = np.flatnonzero(y == c)
-            place[mine] = self._dealt[c] + np.arange(mine.size)
-            self._dealt[c] += mine.size
+        place = places(y, self._dealt)
+        self._dealt.update(y.tolist())
         group = (place // self.folds).astype(np.uint64)
         own = (place % self.folds)[:, None]
         kind = y.astype(np.uint64)

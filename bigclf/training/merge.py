@@ -16,6 +16,7 @@ from bigclf.model import Model
 from bigclf.reading.schema import Schema
 from bigclf.reading.span import SHARE_ROWS
 from bigclf.units import code_matrix
+from bigclf.weighting import ONLINE
 
 ALIKE = (
     "kind",
@@ -45,6 +46,8 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
     for path, model in models:
         if model.run:
             raise BigclfError(f"{path}: holds a run that is not over; end it with --resume first")
+    if first.class_weight == ONLINE:
+        raise UnsupportedError(f"{name}: --class-weight online goes by all rows so far, which a part does not know")
     for path, model in others:
         _belong(name, first, path, model)
     shares = [m.share for _, m in models]
@@ -91,6 +94,8 @@ def _belong(name: str, first: Model, path: str, model: Model) -> None:
             f"{path}: holds {model.algorithm} {model.params or ''} and {name} {first.algorithm} {first.params or ''}; "
             "merge models of one algorithm with the same options"
         )
+    if model.class_weight != first.class_weight:
+        raise BigclfError(f"{path}: its --class-weight differs from that of {name}")
     for field in ALIKE:
         mine, theirs = getattr(first.schema, field), getattr(model.schema, field)
         if mine != theirs:

@@ -33,7 +33,6 @@ class Run:
         self.base = base
         self.number = 1  # of the pass
         self.rows = 0  # of this pass, skipped ones included
-        self.before: dict[str, int] = {}  # rows by class of the model that was gone on from
         self.first: dict[str, Any] = {}  # what the first pass showed, once it is over
         self._cursors: deque[Cursor] = deque()
 
@@ -125,7 +124,7 @@ class Run:
         fit.encoder.unseen.update({str(k): int(n) for k, n in found["unseen"].items()})
         self._cursors.append(Cursor(*found["cursor"]))
         self.rows = int(found["row"])
-        self.before = {str(k): int(n) for k, n in found["before"].items()}
+        self.fit.earlier = {str(k): int(n) for k, n in found["before"].items()}
 
     def model(self, reading: dict[str, Any]) -> Model:
         """The model as it is now, finished: what predicts."""
@@ -134,10 +133,10 @@ class Run:
     def checkpoint(self, reading: dict[str, Any], more: dict[str, Any]) -> Model:
         """The model as it is now, not finished, with the snapshot: what training can go on from to the same bytes."""
         model = self._counted(self.fit.unfinished(reading, self.fit.next_row, self.number))
-        return replace(model, run=self.snapshot() | {"before": self.before} | more)
+        return replace(model, run=self.snapshot() | {"before": dict(self.fit.earlier)} | more)
 
     def _counted(self, model: Model) -> Model:
         """With the rows by class of one pass, and of the model that was gone on from."""
-        counts = Counter(self.before)
+        counts = Counter(self.fit.earlier)
         counts.update(self.measured()["counts"])
         return replace(model, counts={name: counts[name] for name in model.schema.classes}, rows=sum(counts.values()))
