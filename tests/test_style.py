@@ -131,7 +131,8 @@ for file in ("a.svm", "wide.svm", "a.csv"):
             assert main(["predict", "m.npz", file, "-q", "-o", "p"]) == 0
 from bigclf.kernels import confidence, gram, linear
 from bigclf.reading import encode_kernel, libsvm_kernel
-for k in (linear.update, linear.score_into, confidence.update_diag, gram.gather, gram.gather_sparse, libsvm_kernel.read_rows,
+for k in (linear.update, linear.score_into, confidence.update_diag, gram.gather, gram.gather_sparse,
+          libsvm_kernel.read_rows,
           encode_kernel.finish_dense, encode_kernel.fill_dense, encode_kernel.fill_csr, encode_kernel.moments):
     print(k.__name__, len(k.signatures))
 """
