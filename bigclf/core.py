@@ -62,15 +62,16 @@ class Learner:
 
     Promises, each tested over all learners: the state depends on the order of the rows and not on how they are cut
     into blocks; dense and CSR rows give the same scores; a row whose target is 0 leaves the unit as it was;
-    `pre` is what `decision` gave just before the row (at "tile" grain: just before the tile).
+    `pre` is what `decision` gave just before the row (at "tile" grain: just before the tile; at "end" grain: NaN).
     """
 
     init: Callable[[Shape], State]
     update: Callable[[State, Block, Plan], State]
     decision: Callable[[State, Any], Scores]  # state, X -> (units, n)
     axes: Axes
+    most: Mapping[str, int] = field(default_factory=dict)  # largest size of axes that grow with the rows, by their name
     signed: tuple[str, ...] = ()  # fields that change sign when a unit's positive and negative class change places
-    grain: str = "row"  # "tile": update wants whole tiles of TILE rows, and solves between them
+    grain: str = "row"  # "tile": update wants whole tiles of TILE rows, and solves between them; "end": only at the end
     finish: Callable[[State], State] | None = None  # before predicting or saving: whatever was put off
     merge: Callable[[State, State], State] | None = None  # exactly: trained on a, then b
     refit: Callable[[State, Array, Array], State] | None = None  # exact change of units: state, old code, new code

@@ -229,5 +229,5 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
     fault = state.misfit(learner, parts, used)
     if fault:
         raise ValueError(fault)
-    model.state = state.fill(learner, parts, used, model.shape())
+    model.state = state.fill(learner, parts, model.shape())
     return model

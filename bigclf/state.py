@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,23 @@ def rebuild(like: State, arrays: dict[str, Array], prefix: str = "") -> State:
     return type(like)(*parts) if fields else tuple(parts)
 
 
-def extent(axis: str | int, shape: Shape) -> int:
-    """Size of a named axis; "sides" are a unit's negative and positive one, which change places with its sign."""
+def extent(axis: str | int, shape: Shape, size: int = 0) -> int:
+    """Size of a named axis; `size` where it is one that grows with the rows.
+
+    "sides" are a unit's negative and positive one, which change places with its sign.
+    """
     if axis == "sides":
         return 2
-    return axis if isinstance(axis, int) else int(getattr(shape, axis))
+    return axis if isinstance(axis, int) else int(getattr(shape, axis, size))
 
 
-def nbytes(axes: Axes, shape: Shape, itemsize: int = 8) -> int:
-    """Bytes of a state of this shape, without allocating it.
+def extents(axes: tuple[str | int, ...], shape: Shape, array: Array) -> tuple[int, ...]:
+    """Sizes of all axes of an array, at this shape; those that grow with the rows are as they are in it."""
+    return tuple(extent(axis, shape, size) for axis, size in zip(axes, array.shape, strict=True))
+
+
+def nbytes(axes: Axes, shape: Shape, most: Mapping[str, int] | None = None, itemsize: int = 8) -> int:
+    """Bytes of a state of this shape, without allocating it. most: sizes of the axes that grow with the rows.
 
     >>> nbytes({"w": ("units", "cols"), "gram": ("classes", "cols", "cols")}, Shape(1, 10, 2))
     1680
@@ -48,36 +57,44 @@ def nbytes(axes: Axes, shape: Shape, itemsize: int = 8) -> int:
     for names in axes.values():
         size = itemsize
         for axis in names:
-            size *= extent(axis, shape)
+            size *= extent(axis, shape, (most or {}).get(str(axis), 0))
         total += size
     return total
 
 
 def grow(learner: Learner, state: State, new: Shape) -> State:
     """The state at a larger shape: what was there is kept, the rest is as `init` makes it."""
-    fresh = learner.init(new)
-    arrays = flatten(fresh)
-    for path, old in flatten(state).items():
-        arrays[path][tuple(slice(0, n) for n in old.shape)] = old
-    return fresh
+    return _placed(learner, flatten(state), learner.init(new), new)
 
 
 def trim(learner: Learner, state: State, used: Shape) -> dict[str, Array]:
     """Arrays of a state cut to the columns in use, for the model file."""
     out = {}
     for path, array in flatten(state).items():
-        sizes = tuple(extent(a, used) for a in learner.axes[path])
+        sizes = extents(learner.axes[path], used, array)
         out[path] = np.ascontiguousarray(array[tuple(slice(0, n) for n in sizes)])
     return out
 
 
-def fill(learner: Learner, arrays: dict[str, Array], used: Shape, capacity: Shape) -> State:
+def fill(learner: Learner, arrays: dict[str, Array], capacity: Shape) -> State:
     """The inverse of `trim`: a state of the full capacity that holds the given arrays."""
-    fresh = learner.init(capacity)
-    for path, array in flatten(fresh).items():
-        sizes = tuple(extent(a, used) for a in learner.axes[path])
-        array[tuple(slice(0, n) for n in sizes)] = arrays[path]
-    return fresh
+    return _placed(learner, arrays, learner.init(capacity), capacity)
+
+
+def _placed(learner: Learner, arrays: dict[str, Array], fresh: State, shape: Shape) -> State:
+    """The fresh state with the arrays at the begin of its own; what rows have made longer begins as zeros."""
+    made = {}
+    for path, begun in flatten(fresh).items():
+        old = arrays[path]
+        sizes = extents(learner.axes[path], shape, old)
+        if sizes != begun.shape:
+            longer = np.zeros(sizes)
+            part = tuple(slice(0, min(n, m)) for n, m in zip(sizes, begun.shape, strict=True))
+            longer[part] = begun[part]
+            begun = longer
+        begun[tuple(slice(0, n) for n in old.shape)] = old
+        made[path] = begun
+    return rebuild(fresh, made)
 
 
 def unit_sources(old_code: Array, new_code: Array) -> list[tuple[int, int]]:
@@ -125,12 +142,18 @@ def change_units(learner: Learner, state: State, old_code: Array, new_code: Arra
 
 def misfit(learner: Learner, arrays: dict[str, Array], shape: Shape) -> str | None:
     """Name and fault of the first array that does not fit the shape; None when all do."""
+    sizes: dict[str, int] = {}  # of the axes that grow with the rows: the same wherever they are
     for path, names in learner.axes.items():
-        want = tuple(extent(a, shape) for a in names)
         if path not in arrays:
             return f"array state/{path} is missing"
-        if arrays[path].shape != want:
-            return f"array state/{path} has shape {arrays[path].shape}, {want} is expected"
-        if arrays[path].dtype != np.float64:
-            return f"array state/{path} is {arrays[path].dtype}, float64 is expected"
+        array = arrays[path]
+        if array.ndim == len(names):
+            for axis, size in zip(names, array.shape, strict=True):
+                if axis in learner.most and size <= learner.most[str(axis)]:
+                    sizes.setdefault(str(axis), size)
+        want = tuple(extent(a, shape, sizes.get(str(a), 0)) for a in names)
+        if array.shape != want:
+            return f"array state/{path} has shape {array.shape}, {want} is expected"
+        if array.dtype != np.float64:
+            return f"array state/{path} is {array.dtype}, float64 is expected"
     return None

@@ -65,7 +65,7 @@ def test_state_is_flat_arrays_with_named_axes(name):
     shape = Shape(1, X.shape[1], 2)
     for path, array in flat.items():
         assert array.dtype == np.float64
-        assert array.shape == tuple(states.extent(a, shape) for a in learner.axes[path]), path
+        assert array.shape == states.extents(learner.axes[path], shape, array), path
     assert sum(a.nbytes for a in flat.values()) == states.nbytes(learner.axes, shape)
 
 

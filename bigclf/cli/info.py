@@ -28,7 +28,7 @@ def info(
     from bigclf.cli.report import emit, show, table
     from bigclf.model import load
     from bigclf.reading.labels import sort_key
-    from bigclf.state import nbytes
+    from bigclf.state import trim
     from bigclf.training.budget import human
 
     m = load(model)
@@ -51,7 +51,7 @@ def info(
         "missing": schema.missing,
         "label": schema.label,
         "hash_bits": schema.hash_bits,
-        "state_bytes": nbytes(m.learner().axes, m.shape(used=True)),
+        "state_bytes": sum(a.nbytes for a in trim(m.learner(), m.state, m.shape(used=True)).values()),
     }
     listed = _weights(m, top) if weights else {}
     if json:

@@ -63,7 +63,7 @@ class Fit:
 
     def nbytes(self) -> int:
         """Bytes of the state."""
-        return st.nbytes(self.learner.axes, self.shape)
+        return st.nbytes(self.learner.axes, self.shape, self.learner.most)
 
     def learn(self, piece: Piece, keep: NDArray[np.bool_] | None = None) -> None:
         """Score the rows, learn from them, and count what the scores were worth. `keep` (n,): those rows alone."""
