@@ -79,7 +79,10 @@ class Learner:
 
 @dataclass(frozen=True)
 class Param:
-    """One option of an algorithm, as the command line shows it. Bounds are inclusive unless `open_low`."""
+    """One option of an algorithm, as the command line shows it. Bounds are inclusive unless `open_low`.
+
+    A bool is an option and its opposite with `no-` in front.
+    """
 
     name: str
     type: type
@@ -97,6 +100,8 @@ class Param:
         >>> cap.accepts(0.5), cap.accepts(0.0), cap.accepts(float("nan")), cap.accepts("1")
         (True, False, False, False)
         """
+        if self.type is bool:
+            return isinstance(value, bool)
         if self.type is str:
             return isinstance(value, str) and (not self.choices or value in self.choices)
         if isinstance(value, bool) or not isinstance(value, int if self.type is int else (int, float)):

@@ -87,13 +87,13 @@ def _placed(learner: Learner, arrays: dict[str, Array], fresh: State, shape: Sha
     for path, begun in flatten(fresh).items():
         old = arrays[path]
         sizes = extents(learner.axes[path], shape, old)
+        whole = begun
         if sizes != begun.shape:
-            longer = np.zeros(sizes)
+            whole = np.zeros(sizes)
             part = tuple(slice(0, min(n, m)) for n, m in zip(sizes, begun.shape, strict=True))
-            longer[part] = begun[part]
-            begun = longer
-        begun[tuple(slice(0, n) for n in old.shape)] = old
-        made[path] = begun
+            whole[part] = begun[part]
+        whole[tuple(slice(0, n) for n in old.shape)] = old
+        made[path] = whole
     return rebuild(fresh, made)
 
 

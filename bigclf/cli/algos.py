@@ -50,6 +50,8 @@ def value_range(p: Param) -> str:
     """The values that an option of an algorithm takes."""
     if p.choices:
         return ", ".join(p.choices)
+    if p.type is bool:
+        return "on, off"
     low = "" if p.low is None else f" {'>' if p.open_low else '>='} {p.low:g}"
     high = "" if p.high is None else f" <= {p.high:g}"
     return f"{p.type.__name__}{low}{high}"

@@ -10,8 +10,9 @@ import typer
 
 from bigclf.algorithms import registry
 from bigclf.cli.groups import ENCODING
-from bigclf.cli.options import Given, algorithm, takes
+from bigclf.cli.options import Given, algorithm, beside, takes
 from bigclf.cli.session import wishes_of
+from bigclf.core import Spec
 from bigclf.errors import BigclfError, UsageError
 from bigclf.training.contest import Entrant
 
@@ -35,25 +36,25 @@ def _entrant(text: str, encoding: Given) -> Entrant:
     if not words:
         raise UsageError("--algo: names no algorithm")
     spec = registry.get(words[0])
-    own, params = _parsed(text, words[1:], spec.name)
+    own, params = _parsed(text, words[1:], spec)
     return Entrant(shlex.join(words[1:]), spec, params, wishes_of({**encoding, **own}, spec, params))
 
 
-def _parsed(text: str, words: list[str], name: str) -> tuple[Given, dict[str, Any]]:
+def _parsed(text: str, words: list[str], spec: Spec) -> tuple[Given, dict[str, Any]]:
     app = typer.Typer(add_completion=False)
 
     @app.command()
-    @takes(encoding={k: ENCODING[k] for k in OWN}, params=algorithm(registry.get(name).params, name))
+    @takes(encoding=beside({k: ENCODING[k] for k in OWN}, spec), params=algorithm(spec.params, spec.name))
     def options(*, encoding: Given, params: Given) -> tuple[Given, Given]:
         return encoding, params
 
     try:
-        given = app(words, prog_name=name, standalone_mode=False)
+        given = app(words, prog_name=spec.name, standalone_mode=False)
     except Exception as e:
         if isinstance(e, BigclfError) or not hasattr(e, "format_message"):
             raise
         raise UsageError(f"--algo '{text}': {' '.join(e.format_message().split()).rstrip('.')}") from None
     if not isinstance(given, tuple):  # --help ends with a number
-        raise UsageError(f"--algo '{text}': `bigclf train --algo {name} --help` shows its options")
+        raise UsageError(f"--algo '{text}': `bigclf train --algo {spec.name} --help` shows its options")
     own, params = given
     return own, {k.replace("_", "-"): v for k, v in params.items()}

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from bigclf.algorithms import registry
-from bigclf.core import Param
+from bigclf.core import Param, Spec
 
 Given = dict[str, Any]
 
@@ -49,12 +49,22 @@ def algorithm(params: tuple[Param, ...], name: str) -> dict[str, Any]:
     return {p.name.replace("-", "_"): _option(p, panel) for p in params}
 
 
+def beside(options: dict[str, Any], spec: Spec) -> dict[str, Any]:
+    """The options of a group that stand beside those of an algorithm: where both have one, it is the algorithm's."""
+    own = {p.name.replace("-", "_") for p in spec.params}
+    return {name: option for name, option in options.items() if name not in own}
+
+
 def _option(p: Param, panel: str) -> Any:
     low = "" if p.low is None else f"{'more than' if p.open_low else 'at least'} {p.low:g}; "
     shown = f"{p.help} ({low}default {p.default})"  # not in square brackets, which rich takes for markup
     if p.choices:
         kind: Any = choice(p.name, *p.choices)
         return Annotated[kind | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel)]
+
+    if p.type is bool:
+        flag = typer.Option(f"--{p.name}/--no-{p.name}", help=p.help, rich_help_panel=panel)
+        return Annotated[bool | None, flag]
 
     def within(value: Any) -> Any:
         if value is not None and not p.accepts(value):

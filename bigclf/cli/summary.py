@@ -40,6 +40,8 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
     if first.rows:
         late = "" if first.rows == rows else f" (of the {first.rows:,} rows that came after the first solution)"
         report.note(f"progressive: {brief(first)}{late}")
+    elif run.fit.learner.grain == "end":
+        report.note(f"progressive: n/a ({model.algorithm} has no answer before the end)")
     else:
         due = max(TILE, SPARSE_SOLVES * run.fit.shape.cols)
         report.note(f"progressive: n/a (the first solution comes after {due:,} rows)")

@@ -11,7 +11,7 @@ import typer
 
 from bigclf.algorithms import registry
 from bigclf.cli.groups import ENCODING, READING, RUNNING
-from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, algorithm, algorithm_names, takes
+from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, algorithm, algorithm_names, beside, takes
 from bigclf.errors import UsageError
 
 DEFAULT = "nr-rls"
@@ -44,7 +44,7 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
     name = name or DEFAULT
     spec = registry.specs().get(name, registry.get(DEFAULT))
 
-    @takes(running=RUNNING, reading=READING, encoding=ENCODING, params=algorithm(spec.params, spec.name))
+    @takes(running=RUNNING, reading=READING, encoding=beside(ENCODING, spec), params=algorithm(spec.params, spec.name))
     def train(
         data: Data,
         algo: Annotated[

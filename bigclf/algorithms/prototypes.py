@@ -1,0 +1,146 @@
+"""What learners over prototypes keep, how a row passes into it, and how scores by class become those of units.
+
+Each class keeps at most L prototypes: its first rows, and each later one is averaged into the nearest, which so stays
+the mean of its rows. The result depends on the order of the rows within a class. What is made of the prototypes is an
+`Answer`, made at the end.
+
+Source: Hammouri, Large-scale classification based on support vector machine, thesis, Santiago de Compostela 2022,
+Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bigclf.algorithms.by_class import note_classes, recoded, unit_scores
+from bigclf.core import Array, Axes, Block, Learner, Param, Plan, Scores, Shape
+
+if TYPE_CHECKING:
+    from bigclf.kernels.prototypes import Prototypes
+
+EIGHTH = 8  # of so many rows one is kept aside, by its number
+MOST_ASIDE = 2000  # rows kept aside
+ASIDE_CELLS = 4_000_000  # with many columns fewer: their values together
+LEAST_ASIDE = 50
+
+
+AXES: dict[str, tuple[str | int, ...]] = {
+    "P": ("classes", "cols", "slots"),
+    "held": ("classes", "slots"),
+    "norm": ("classes", "slots"),
+    "filled": ("classes",),
+    "aside": ("aside", "cols"),
+    "kind": ("aside",),
+    "code": ("units", "classes"),
+    "seen": (1,),
+    "solved": (1,),
+}
+
+
+class State(NamedTuple):
+    """All that such a learner keeps."""
+
+    base: Prototypes
+    answer: Any  # a NamedTuple of the Answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is made of the prototypes at the end, and how it scores."""
+
+    init: Callable[[Shape], Any]  # shape -> NamedTuple of arrays
+    axes: Axes
+    solve: Callable[[Prototypes, Any], Any]  # the answer for these prototypes
+    scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
+
+
+def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
+    """The learner of an answer over at most `most` prototypes a class; `aside`: rows are kept aside to choose by."""
+    import numpy as np
+
+    from bigclf.block import densify, pick, rows
+    from bigclf.kernels import prototypes as kernels
+
+    def init(shape: Shape) -> State:
+        base = kernels.Prototypes(
+            np.zeros((shape.classes, shape.cols, 1)),
+            np.zeros((shape.classes, 1)),
+            np.zeros((shape.classes, 1)),
+            np.zeros(shape.classes),
+            np.zeros((0, shape.cols)),
+            np.zeros(0),
+            np.zeros((shape.units, shape.classes)),
+            np.zeros(1),
+            np.zeros(1),
+        )
+        return State(base, answer.init(shape))
+
+    def update(s: State, block: Block, plan: Plan) -> State:
+        plan.pre[...] = np.nan  # there is no answer before the end
+        base = s.base
+        y = note_classes(base.code, plan, block.y)
+        base.seen[0] += (y >= 0).sum()
+        if aside:
+            base = keep(base, block, y)
+        x, d = np.empty(base.P.shape[1]), np.empty(most)
+        row = 0
+        while (row := kernels.absorb(base.P, base.held, base.filled, base.norm, most, block.X, y, row, x, d)) < len(y):
+            base = widened(base, min(most, 2 * base.P.shape[2]))
+        return State(base, s.answer)
+
+    def keep(base: Prototypes, block: Block, y: Array) -> Prototypes:
+        """Keep rows aside, whose y becomes -1."""
+        cols, have = base.aside.shape[1], int(np.count_nonzero(base.kind))
+        room = min(MOST_ASIDE, max(ASIDE_CELLS // cols, LEAST_ASIDE)) - have
+        mine = np.flatnonzero((block.row % EIGHTH == EIGHTH - 1) & (y >= 0))[: max(room, 0)]
+        if not mine.size:
+            return base
+        if have + mine.size > len(base.kind):
+            more = max(have + mine.size, 2 * len(base.kind)) - len(base.kind)
+            base = base._replace(
+                aside=np.concatenate([base.aside, np.zeros((more, cols))]),
+                kind=np.concatenate([base.kind, np.zeros(more)]),
+            )
+        base.aside[have : have + mine.size] = densify(pick(block.X, mine))
+        base.kind[have : have + mine.size] = y[mine] + 1
+        y[mine] = -1
+        return base
+
+    def widened(base: Prototypes, slots: int) -> Prototypes:
+        def wide(a: Array) -> Array:
+            out = np.zeros((*a.shape[:-1], slots))
+            out[..., : a.shape[-1]] = a
+            return out
+
+        return base._replace(P=wide(base.P), held=wide(base.held), norm=wide(base.norm))
+
+    def finish(s: State) -> State:
+        base = s.base
+        if base.solved[0] == base.seen[0]:
+            return s
+        made = answer.solve(base, s.answer)
+        base.solved[0] = base.seen[0]
+        return State(base, made)
+
+    def decision(s: State, X: object) -> Scores:
+        base = s.base
+        if not base.solved[0]:
+            return np.full((len(base.code), rows(X)), np.nan)
+        by_class = answer.scores(base, s.answer, X)
+        return unit_scores(by_class, base.code, base.filled)
+
+    def refit(s: State, old: Array, new: Array) -> State:
+        code = recoded(s.base.code, old, new, s.base.filled)
+        return State(s.base._replace(code=code, solved=np.zeros(1)), s.answer)
+
+    axes = {f"base/{k}": a for k, a in AXES.items()} | {f"answer/{k}": a for k, a in answer.axes.items()}
+    limits = {"slots": most, "aside": MOST_ASIDE if aside else 0}
+    return Learner(init, update, decision, axes, most=limits, grain="end", finish=finish, refit=refit)
+
+
+LENGTH = Param("prototypes", int, 100, "prototypes of each class, at most", low=1, high=100_000)
+COST = "O(prototypes x columns) a row"
+MEMORY = "8 bytes x classes x prototypes x columns"
+HAMMOURI = "Hammouri, Large-scale classification based on support vector machine, thesis, Santiago de Compostela 2022"

@@ -1,0 +1,138 @@
+"""Prototypes of each class: the first rows, then each row averaged into the nearest; and products of rows with them.
+
+P is (classes, cols, slots): the slots of one column lie side by side, so that a row meets all prototypes of its class
+in loops over neighbours. Sums are in the order of the columns, for dense and for sparse rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bigclf.block import OPTIONS, row_axpy, row_into, rows
+from bigclf.core import Array
+from bigclf.jit import helper, kernel, overload, types
+
+
+class Prototypes(NamedTuple):
+    """The prototypes of each class, and rows that were kept aside to choose by."""
+
+    P: Array  # (classes, cols, slots)
+    held: Array  # (classes, slots) rows in each
+    norm: Array  # (classes, slots) squared norms
+    filled: Array  # (classes,) prototypes
+    aside: Array  # (aside, cols)
+    kind: Array  # (aside,) class + 1; 0 where there is no row
+    code: Array  # (units, classes) -1, +1; 0 where the class was not seen
+    seen: Array  # (1,) rows
+    solved: Array  # (1,) rows when the answer was made
+
+
+def distances(X: Any, i: int, P: Array, norm: Array, n: int, out: Array) -> None:
+    """out[k] = |x - p_k|^2 for row i and the first n prototypes of P (cols, slots).
+
+    norm (slots,): squared norms of the prototypes, which dense rows do not need.
+    """
+    x = np.zeros(len(P))
+    row_into(X, i, x)
+    out[:n] = ((x[:, None] - P[:, :n]) ** 2).sum(axis=0)
+
+
+@overload(distances, **OPTIONS)
+def _distances(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
+    def dense(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
+        out[:n] = 0.0
+        for j in range(X.shape[1]):
+            x = np.float64(X[i, j])
+            p = P[j]
+            for k in range(n):
+                d = x - p[k]
+                out[k] += d * d
+
+    def csr(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
+        for k in range(n):
+            out[k] = norm[k]
+        for e in range(X.indptr[i], X.indptr[i + 1]):
+            x = np.float64(X.data[e])
+            p = P[X.indices[e]]
+            for k in range(n):
+                out[k] += x * (x - 2.0 * p[k])
+
+    return dense if isinstance(X, types.Array) else csr
+
+
+@helper
+def square(P: Array, k: int) -> float:
+    """Squared norm of prototype k of P (cols, slots)."""
+    s = 0.0
+    for j in range(P.shape[0]):
+        s += P[j, k] * P[j, k]
+    return s
+
+
+@kernel
+def absorb(
+    P: Array, held: Array, filled: Array, norm: Array, most: int, X: Any, y: Array, start: int, x: Array, d: Array
+) -> int:
+    """Put rows from `start` on into the prototypes of their classes y (-1: none); returns the row at which it stopped.
+
+    It stops before a row that needs a slot which is not there, and else at the end. held (classes, slots): rows in each
+    prototype; filled (classes,): prototypes; norm (classes, slots): squared norms; x (cols,), d (slots,): scratch.
+    """
+    for i in range(start, rows(X)):
+        c = y[i]
+        if c < 0:
+            continue
+        n = int(filled[c])
+        row_into(X, i, x)
+        if n < most:
+            if n == P.shape[2]:
+                return i
+            k = n
+            filled[c] += 1.0
+            for j in range(x.size):
+                P[c, j, k] = x[j]
+        else:
+            distances(X, i, P[c], norm[c], n, d)
+            k = 0
+            for m in range(1, n):
+                if d[m] < d[k]:
+                    k = m
+            h = held[c, k]
+            for j in range(x.size):
+                P[c, j, k] = (h * P[c, j, k] + x[j]) / (h + 1.0)
+        held[c, k] += 1.0
+        norm[c, k] = square(P[c], k)
+    return rows(X)
+
+
+@kernel
+def squares(X: Any, P: Array, norm: Array, n: int, out: Array) -> None:
+    """out[i, k] = |x_i - p_k|^2 for all rows and the first n of P (cols, slots); norm (slots,): their squared norms.
+
+    Row by row, so that a score does not depend on how the rows were cut.
+    """
+    for i in range(rows(X)):
+        distances(X, i, P, norm, n, out[i])
+        for k in range(n):
+            out[i, k] = max(out[i, k], 0.0)  # rounding of sparse rows
+
+
+@kernel
+def averages(K: Array, at: Array, slot: Array, weight: Array, out: Array) -> None:
+    """out[i] += sum over m of weight[m] K[at[m], i, slot[m]]; K (classes, n, slots). Row by row, as `squares`."""
+    for i in range(out.size):
+        s = 0.0
+        for m in range(at.size):
+            s += weight[m] * K[at[m], i, slot[m]]
+        out[i] += s
+
+
+@kernel
+def add_rows(first: Array, count: Array, X: Any, y: Array) -> None:
+    """first[y] += row, count[y] += 1; rows of y -1 are left out."""
+    for i in range(rows(X)):
+        if y[i] >= 0:
+            row_axpy(1.0, X, i, first[y[i]])
+            count[y[i]] += 1.0

@@ -1,0 +1,63 @@
+"""The spread of the Gaussian kernel, from how near its matrix over two classes comes to that of an ideal kernel.
+
+Sources: Hammouri, thesis, Santiago de Compostela 2022, sections 2.3 and 3.2 (ideal kernel tuning, Algorithm 6).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+SIGMAS = 2.0 ** (np.arange(-14, 13) / 2.0)  # 2^-7 to 2^6 in half octaves
+CORNER = 0.05  # of the steepest slope, at which the curve leaves its left side
+
+
+def kernels(squares: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """exp(-squares / (2 sigma^2)) for all of SIGMAS, in their order.
+
+    The exponent doubles from one spread to the next smaller one, so each is the square of the one before: one
+    exponential, and 26 products whose errors stay below 1e-9.
+    """
+    K = np.exp(-squares / (2.0 * SIGMAS[-1] ** 2))
+    out = [K]
+    for _ in SIGMAS[1:]:
+        K = K * K
+        out.append(K)
+    return out[::-1]
+
+
+def distance_to_ideal(squares: NDArray[np.float64], same: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(27,) mean of |K - J| over all pairs of rows, J being 1 for those of one class: A(sigma) of the thesis.
+
+    squares (U, U): squared distances; same (U, U). The diagonal counts, and is zero.
+    """
+    J = same.astype(np.float64)
+    return np.array([np.abs(K - J).mean() for K in kernels(squares)])
+
+
+def least(curve: NDArray[np.float64]) -> int:
+    """Where the curve is least; the smallest spread of equals (equation 2.23)."""
+    return int(np.argmin(curve))
+
+
+def left_corner(curve: NDArray[np.float64]) -> int:
+    """The first spread, from the left, at which the curve's slope exceeds a twentieth of its steepest."""
+    slope = np.abs(np.diff(curve, prepend=curve[0]))
+    steep = np.flatnonzero(slope > CORNER * slope.max())
+    return int(steep[0]) if steep.size else len(curve) - 1
+
+
+def ideal(curve: NDArray[np.float64]) -> int:
+    """Ideal kernel tuning (Algorithm 6): the minimum, or where there is hardly one the steepest place."""
+    j, delta = least(curve), abs(curve[-1] - curve[0]) / 10.0
+    if abs(curve[j] - curve[0]) < delta or abs(curve[-1] - curve[j]) < delta:
+        return int(np.argmax(np.abs(np.diff(curve, prepend=curve[0]))))
+    return j
+
+
+def largest(curve: NDArray[np.float64]) -> int:
+    """No tuning: the largest spread, at which the kernel is near the linear one."""
+    return len(curve) - 1
+
+
+RULES = {"min": least, "left-corner": left_corner, "ikt": ideal, "max": largest}

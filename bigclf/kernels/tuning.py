@@ -1,0 +1,68 @@
+"""How the spread of a prototype learner is chosen: by a rule over the ideal kernel's curve, or on rows kept aside."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf.kernels import kernel_means as km
+from bigclf.kernels import spread
+from bigclf.kernels.prototypes import Prototypes
+
+
+def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
+    """(27,) distance to the ideal kernel over the prototypes of two classes: the first two, or the most populous."""
+    known = np.flatnonzero(base.filled > 0)
+    if classes == "populous":
+        order = np.argsort(-base.held[known].sum(axis=1), kind="stable")
+        known = np.sort(known[order[:2]])
+    pair = known[:2]
+    each = [km.rows_of(base, g) for g in km.own(base, False)]
+    points = np.concatenate([each[c] for c in pair])
+    kind = np.repeat(pair, [len(each[c]) for c in pair])
+    return spread.distance_to_ideal(km.squares_among(points), kind[:, None] == kind)
+
+
+def choose(base: Prototypes, rule: str, classes: str, mine: list[km.Group], theirs: list[km.Group] | None) -> float:
+    """The spread by this rule; `auto` without rows kept aside is `min`. With one class: 1."""
+    if (base.filled > 0).sum() < 2:
+        return 1.0
+    found = curve(base, classes)
+    if rule == "auto" and base.kind.any():
+        return float(spread.SIGMAS[on_rows_aside(base, found, mine, theirs)])
+    return float(spread.SIGMAS[spread.RULES["min" if rule == "auto" else rule](found)])
+
+
+def on_rows_aside(
+    base: Prototypes, found: NDArray[np.float64], mine: list[km.Group], theirs: list[km.Group] | None
+) -> int:
+    """Of the spreads within a standard error of the best kappa on the rows aside, that nearest to the curve's least."""
+    n = int(np.count_nonzero(base.kind))
+    X, truth = base.aside[:n], base.kind[:n].astype(int) - 1
+    K, sizes = len(base.filled), len(spread.SIGMAS)
+    offset = 0.5 * km.self_means_by_spread(base, mine)
+    if theirs is not None:
+        offset = offset - 0.5 * km.self_means_by_spread(base, theirs)
+    matrices = np.zeros((sizes, K, K))
+    nobody = base.filled == 0
+    for at in km.chunks(base, X):
+        for k, values in enumerate(spread.kernels(km.squares_to(base, X[at]))):
+            H = km.means(values, mine) - offset[k][:, None]
+            if theirs is not None:
+                H -= km.means(values, theirs)
+            H[nobody] = -np.inf
+            np.add.at(matrices[k], (truth[at], H.argmax(axis=0)), 1.0)
+    scores = np.array([kappa(m) for m in matrices])
+    best = int(np.argmax(scores))
+    right = np.trace(matrices[best]) / n
+    near = np.flatnonzero(scores >= scores[best] - math.sqrt(right * (1.0 - right) / n))
+    return int(near[np.argmin(np.abs(near - spread.least(found)))])
+
+
+def kappa(matrix: NDArray[np.float64]) -> float:
+    """Cohen's kappa of counts (truth, answer); 0 where it is not defined."""
+    n = matrix.sum()
+    chance = float(matrix.sum(axis=0) @ matrix.sum(axis=1))
+    return float((n * np.trace(matrix) - chance) / (n * n - chance)) if n * n > chance else 0.0
