@@ -40,20 +40,19 @@ def _entrant(text: str, encoding: Given) -> Entrant:
 
 
 def _parsed(text: str, words: list[str], name: str) -> tuple[Given, dict[str, Any]]:
+    if "--help" in words:
+        raise UsageError(f"--algo '{text}': `bigclf train --algo {name} --help` shows its options")
     app = typer.Typer(add_completion=False)
 
-    @app.command()
+    @app.command(add_help_option=False)
     @takes(encoding={k: ENCODING[k] for k in OWN}, params=algorithm(registry.get(name).params, name))
     def options(*, encoding: Given, params: Given) -> tuple[Given, Given]:
         return encoding, params
 
     try:
-        given = app(words, prog_name=name, standalone_mode=False)
+        own, params = app(words, prog_name=name, standalone_mode=False)
     except Exception as e:
         if isinstance(e, BigclfError) or not hasattr(e, "format_message"):
             raise
         raise UsageError(f"--algo '{text}': {' '.join(e.format_message().split()).rstrip('.')}") from None
-    if not isinstance(given, tuple):  # --help ends with a number
-        raise UsageError(f"--algo '{text}': `bigclf train --algo {name} --help` shows its options")
-    own, params = given
     return own, {k.replace("_", "-"): v for k, v in params.items()}
