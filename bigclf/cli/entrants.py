@@ -21,8 +21,9 @@ OWN = ("scale", "features", "order", "rff_dim", "sigma", "max_features")  # of t
 def entrants(texts: Sequence[str], encoding: Given) -> list[Entrant]:
     """The entrants that these texts name; what they leave open is as `encoding` has it. Raises UsageError."""
     found = [_entrant(text, encoding) for text in texts]
-    for k, entrant in enumerate(found):
-        if entrant in found[:k]:
+    meant = [(e.spec.name, registry.arguments(e.spec, e.params), e.wishes) for e in found]
+    for k, entrant in enumerate(meant):
+        if entrant in meant[:k]:
             raise UsageError(f"--algo '{texts[k]}': is named twice")
     return found
 
