@@ -242,3 +242,13 @@ def test_the_memory_of_all_is_counted_together(write):
     assert one.returncode == 0, one
     assert nine.returncode == 1 and nine.stdout == b"", nine
     assert nine.stderr.count(b"\n") == 1 and b"arow" in nine.stderr and b"--budget" in nine.stderr
+
+
+def test_the_tables_of_all_feature_maps_are_counted_together(write):
+    """One of 4,000 columns and 6,000 features takes 92 MiB, and draws them once for training and test rows."""
+    write("wide.svm", "".join(f"{i % 2} 1:1 {i + 2}:1\n" for i in range(50)) + "1 3999:1\n")
+    words = ["compare", "wide.svm", "--features", "rff", "--rff-dim", "6000", "--test", "wide.svm", "--budget", "400MiB"]
+    algos = [w for k in range(3) for w in ("--algo", f"pa-1 --sigma {k + 1}")]
+    one, three = child(*words, *algos[:2]), child(*words, *algos)
+    assert one.returncode == 0, one
+    assert three.returncode == 1 and three.stderr.count(b"\n") == 1 and b"--budget" in three.stderr, three
