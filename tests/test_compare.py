@@ -179,6 +179,10 @@ def test_rows_come_from_standard_input_too(good, files):
     assert said.returncode == 0 and all(str(e["progressive"]["kappa"]).encode() in said.stdout for e in want.values())
 
 
+def test_standard_input_is_read_once(fault):
+    assert "--test" in fault(2, "compare", "-", "--algo", "ls", "--test", "-")
+
+
 # --- faults
 
 
