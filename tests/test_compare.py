@@ -119,6 +119,12 @@ def test_options_outside_hold_for_entrants_that_have_none_of_their_own(good, fil
     assert outside["pa-1"]["progressive"] == inside["pa-1 --scale std"]["progressive"]
     assert outside["pa-1"]["progressive"] != inside["pa-1"]["progressive"]
     assert outside["arow --scale none"]["progressive"] == inside["arow --scale none"]["progressive"]
+    words = ["--features", "rff", "--rff-dim", 9, "--sigma", 2]
+    outside, _ = compare(good, files / "a.csv", *words, algos=["pa-1", "pa-1 --features linear", "pa-1 --features rm"])
+    algos = ["pa-1 --features rff --rff-dim 9 --sigma 2", "pa-1", "pa-1 --features rm"]
+    inside, _ = compare(good, files / "a.csv", algos=algos)
+    for mine, theirs in zip(["pa-1", "pa-1 --features linear", "pa-1 --features rm"], algos):
+        assert outside[mine]["progressive"] == inside[theirs]["progressive"], mine
 
 
 # --- the table

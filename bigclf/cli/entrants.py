@@ -11,7 +11,7 @@ import typer
 from bigclf.algorithms import registry
 from bigclf.cli.groups import ENCODING
 from bigclf.cli.options import Given, algorithm, takes
-from bigclf.cli.session import wishes_of
+from bigclf.cli.session import MAP_OPTIONS, wishes_of
 from bigclf.errors import BigclfError, UsageError
 from bigclf.training.contest import Entrant
 
@@ -37,6 +37,8 @@ def _entrant(text: str, encoding: Given) -> Entrant:
         raise UsageError("--algo: names no algorithm")
     spec = registry.get(words[0])
     own, params = _parsed(text, words[1:], spec.name)
+    if "features" in own:  # options outside may be of another map
+        encoding = {k: v for k, v in encoding.items() if own["features"] in MAP_OPTIONS.get(k, (own["features"],))}
     return Entrant(shlex.join(words[1:]), spec, params, wishes_of({**encoding, **own}, spec, params))
 
 
