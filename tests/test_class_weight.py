@@ -245,6 +245,15 @@ def test_weights_of_classes_that_are_not_there(good, fault, write):
     assert load(Path("model.npz")).class_weight == {"1": 2.0}, "a label has one spelling"
 
 
+def test_info_tells_the_weights(good, write):
+    write("a.svm", text(*rows(30)))
+    for more, kept, told in ((["1=3"], {"1": 3.0}, "1: 3"), (["online"], "online", "online"), ([], None, None)):
+        good("train", "a.svm", "--algo", "ls", *(w for m in more for w in ("--class-weight", m)), "-q")
+        assert good("info", "model.npz", "--json").json["class_weight"] == kept
+        lines = [line for line in good("info", "model.npz").lines if line.startswith("class weight")]
+        assert [line.split("  ", 1)[1].strip() for line in lines] == ([told] if told else [])
+
+
 def test_forms_without_a_place_are_refused(fault, write, folder):
     write("a.svm", text(*rows(30)))
     line = fault(1, "train", "a.svm", "--form", "algorithm1", "--class-weight", "1=2", "-o", "m.npz")
