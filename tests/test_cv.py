@@ -126,7 +126,7 @@ def untimed(document):
 
 EXACT = ["ls", "rls", "nr-rls", "ter", "ls --b 3 --scale std", "nr-rls --scale maxabs"]
 FIXED = [  # what the first rows fix would differ by hand
-    *("pa-1 --C 0.01", "arow", "arow --cov full", "perceptron", "cw-var", "acog-1", "ar-rls", "ir-rls"),
+    *("pa-1 --C 0.01", "arow", "arow --cov full", "perceptron", "cw-var", "acog-1", "ar-rls"),
     *("rls --form recursive", "nr-rls --form per-row"),
     *("nr-rls --features rm", "ls --features rff --rff-dim 9 --sigma 1", "pa --features poly"),
 ]
