@@ -34,7 +34,7 @@ def scaling(scale: str, s: Sums) -> tuple[Array, Array]:
     """Offset and factor of each column: a value v is solved for as (v - offset) * factor. Constant columns keep 1."""
     import numpy as np
 
-    cols, n = s.lo.size, max(float(s.rows.sum()), 1.0)
+    cols, n = s.lo.size, float(s.rows.sum()) or 1.0
     offset, factor = np.zeros(cols), np.ones(cols)
     lo, hi = np.where(np.isfinite(s.lo), s.lo, 0.0), np.where(np.isfinite(s.hi), s.hi, 0.0)
     if scale == "minmax":

@@ -137,9 +137,10 @@ class Contest:
                 encoder = Encoder(schema, Skips(stream.skips.stop) if lanes else stream.skips)
                 lanes[wishes] = Lane(encoder, Folds(*folds) if folds else None)
             lane = lanes[wishes]
+            tables = sum(other.encoder.map_bytes() for other in lanes.values() if other is not lane)
             fits = []
             for _ in range(seats):
-                fit = Fit(entrant.spec, entrant.params, lane.encoder, cap=cap, beside=need)
+                fit = Fit(entrant.spec, entrant.params, lane.encoder, cap=cap, beside=need + tables)
                 need += fit.nbytes()
                 fits.append(fit)
             lane.entries.append(Entry(entrant, fits))

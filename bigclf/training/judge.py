@@ -32,7 +32,9 @@ class Judge:
         self.encoders: list[Encoder] = []
         for lane in contest.lanes:
             mine = Skips(skips.stop) if self.encoders else skips  # a row that several leave out counts once
-            self.encoders.append(Encoder(lane.encoder.grown(), mine, frozen=True, capacity=lane.encoder.cols))
+            encoder = Encoder(lane.encoder.grown(), mine, frozen=True, capacity=lane.encoder.cols)
+            encoder.mapper = lane.encoder.mapper  # its tables may be large, and are the same
+            self.encoders.append(encoder)
         self.folds = [Folds(*contest.folds) if contest.folds else None for _ in contest.lanes]
 
     def rows(self, stream: Iterable[Raw]) -> int:
