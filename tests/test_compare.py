@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pytest
 from test_cli import ALGORITHMS, MORE, child, svm
 
 from bigclf.model import load
-from bigclf.training.contest import Pace
+from bigclf.training.contest import Entry
 
 MEASURES = ("rows", "error", "g_mean", "kappa", "balanced_accuracy")
 OPTIONS = (
@@ -170,12 +171,13 @@ def test_equals_stay_in_the_order_given_and_what_is_undefined_is_last(good, writ
 
 def test_the_first_call_does_not_count_where_there_are_others():
     """A kernel may have been compiled in it."""
-    pace = Pace()
-    assert pace.per_row() == 0.0
-    pace.add(8.0, 2)
-    assert pace.per_row() == 4.0
-    pace.add(1.0, 4), pace.add(3.0, 4)
-    assert pace.per_row() == 0.5
+    fit = SimpleNamespace(learner=None, rows=2)
+    entry = Entry(None, [fit])
+    entry.seconds = entry.first_seconds = 8.0
+    entry.first_rows = 2
+    assert entry.per_row() == 4.0
+    entry.seconds, fit.rows = 12.0, 10
+    assert entry.per_row() == 0.5
 
 
 def test_rows_come_from_standard_input_too(good, files):

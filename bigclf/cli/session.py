@@ -1,8 +1,8 @@
-"""From options to inputs: what train, predict, evaluate and check do alike before the first row."""
+"""From options to inputs: what commands that read data do alike before the first row."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from bigclf.core import Spec
 from bigclf.errors import DataError, UsageError
 from bigclf.limits import headroom, parse_budget
 from bigclf.reading.ahead import IN_FLIGHT
-from bigclf.reading.feature_map import LINEAR, FeatureMap
+from bigclf.reading.feature_map import KINDS, LINEAR, FeatureMap
 from bigclf.reading.head import Wishes
 from bigclf.reading.labels import canonical
 from bigclf.reading.options import BLOCK_SIZE, ReadOptions
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 KEPT = ("label", "ignore", "categorical", "header", "delimiter", "decimal", "quote", "encoding", "hash_bits")
 
-MAPS = ("rm", "poly", "rff")
-MAP_OPTIONS = {"order": MAPS[:2], "rff_dim": MAPS[2:], "sigma": MAPS[2:], "max_features": MAPS}
+MAP_OPTIONS = {"order": ("rm", "poly"), "rff_dim": ("rff",), "sigma": ("rff",), "max_features": KINDS[1:]}
 
 
 def cap_of(given: Given) -> int | None:
@@ -45,11 +44,16 @@ def cap_of(given: Given) -> int | None:
 
 
 def read_options(
-    given: Given, sources: Sequence[Source], kept: dict[str, Any] | None = None, curve: bool = False, **more: Any
+    given: Given,
+    sources: Sequence[Source],
+    kept: dict[str, Any] | None = None,
+    curve: bool = False,
+    maps: Iterable[FeatureMap] = (),
+    **more: Any,
 ) -> ReadOptions:
     """Reading options: those given, else those kept in the model, else the defaults; blocks and columns that fit.
 
-    curve: room is left for the areas under the curve.
+    curve: room is left for the areas under the curve. maps: the feature maps that columns go through.
     """
     names = {f.name for f in fields(ReadOptions)}
     values = {k: v for k, v in {**(kept or {}), **given}.items() if k in names}
@@ -64,7 +68,8 @@ def read_options(
     most = values.get("block_size", BLOCK_SIZE)
     fits = block_bytes(room, BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT), most=most)
     values.setdefault("block_size", fits)
-    return replace(ReadOptions(**values), max_column=max_column(room), **more)
+    column = sum(m.column_bytes() for m in maps)
+    return replace(ReadOptions(**values), max_column=max_column(room, column), **more)
 
 
 def kept_reading(stream: Stream | Shuffled) -> dict[str, Any]:
@@ -89,7 +94,7 @@ def kinds_of(schema: Schema, options: ReadOptions, given_label: bool = False) ->
 def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool, curve: bool = False) -> Stream:
     """Inputs read as the model was trained; `labels` says that every row must have one."""
     sources = find(data, given.get("format", "auto"))
-    options = read_options(given, sources, model.reading, curve, need_label=labels)
+    options = read_options(given, sources, model.reading, curve, (model.schema.map,), need_label=labels)
     kinds = kinds_of(model.schema, options, "label" in given) if sources[0].format != "libsvm" else None
     return Stream(sources, options, kinds, given.get("limit", 0))
 
@@ -151,6 +156,8 @@ def class_weight(texts: Sequence[str], classes: Sequence[str]) -> ClassWeight:
             equals = ""
         if not equals:
             raise UsageError(f"--class-weight: '{text}' should be LABEL=W with a W above 0, or {ONLINE} alone")
+        if list(found).count(name) < sum(canonical(t.rpartition("=")[0]) == name for t in texts):
+            raise UsageError(f"--class-weight: class '{name}' is given twice")
         if name not in classes:
             known = ", ".join(classes[:10])
             raise UsageError(f"--class-weight: class '{name}' is not among {known}; declare it with --classes")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bigclf.algorithms.least_squares import SPARSE_SOLVES
+from bigclf.algorithms.normal_equations import SPARSE_SOLVES
 from bigclf.cli.report import Report, brief, peak_mib
 from bigclf.core import TILE
 from bigclf.model import Model

@@ -156,9 +156,10 @@ class Encoder:
             self.schema = replace(self.schema, zero_based=True)
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
-        """Where a block that begins at `start` ends: a dense one fits the cache; at a tile's border if it can."""
-        whole = self.schema.layout == "csr" and self.mapper is None
-        last = end if whole else min(end, start + max(1, CELLS // self.schema.map.size(self.cols)))
+        """Where a block from `start` on ends: its cells and scores fit the cache; at a tile's border if it can."""
+        sparse = self.schema.layout == "csr" and self.mapper is None
+        wide = len(self.classes) if sparse else self.schema.map.size(self.cols)
+        last = min(end, start + max(1, CELLS // max(wide, 1)))
         border = start + int(np.searchsorted(row[start:last], (int(row[last - 1]) + 1) // TILE * TILE))
         return border if border > start else last
 

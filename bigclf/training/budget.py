@@ -193,9 +193,9 @@ def before_rows(room: Headroom, form: str, curve: bool = False) -> Headroom:
     return room.once(resident + (_CURVE if curve else 0) << 20, addresses << 20)
 
 
-def max_column(room: Headroom | None = None) -> int:
-    """The largest column that a sparse row may have."""
-    return min(2**31 - 2, (room or headroom()).bytes // COLUMN_BYTES)
+def max_column(room: Headroom | None = None, more: int = 0) -> int:
+    """The largest column that a sparse row may have; `more`: bytes that a column costs beside the least."""
+    return min(2**31 - 2, (room or headroom()).bytes // (COLUMN_BYTES + more))
 
 
 def scratch(learner: Learner, shape: Shape) -> int:
@@ -218,7 +218,7 @@ def check_state(
 ) -> None:
     """Refuse a state that does not fit, with the terms, before it is allocated. Raises BudgetError.
 
-    held: the state is there already, as from a model file. beside: bytes promised to other learners.
+    held: the state is there already, as from a model file. beside: bytes promised to others.
     """
     room = room or headroom()
     state, solving = nbytes(learner.axes, shape), scratch(learner, shape)
@@ -226,7 +226,7 @@ def check_state(
         return
     terms = " + ".join(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
     more = f" and {human(solving)} to solve in" if solving else ""
-    more += f", beside {human(beside)} of other learners," if beside else ""
+    more += f", beside {human(beside)} for feature maps and other learners," if beside else ""
     raise BudgetError(
         f"{name} needs {human(state)}{more} for {shape.cols} columns, {shape.classes} classes and {shape.units} units "
         f"(8 bytes x ({terms})); {room}; try {_cure(learner, shape, room)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,13 @@ class Fit:
         beside: int = 0,
         class_weight: ClassWeight = None,
     ) -> None:
-        """cap: of --budget, in bytes. beside: bytes promised to other learners. Raises BudgetError."""
+        """cap: of --budget, in bytes. beside: bytes promised to others, as feature maps. Raises BudgetError."""
         if class_weight is not None and not spec.uses_weights:
             raise UnsupportedError(f"--class-weight: {spec.name} has no place for the weight of a row")
+        if isinstance(class_weight, dict) and spec.balances:
+            raise UnsupportedError(
+                f"--class-weight: {spec.name} weighs the classes by itself, so these would cancel out"
+            )
         self.spec = spec
         self.params = params
         self.encoder = encoder
@@ -49,7 +52,6 @@ class Fit:
         self.cols = encoder.cols  # of the encoder; the learner sees as many as the feature map makes of them
         self.shape = Shape(len(self.code), self.map.size(self.cols), len(self.classes))
         self.cap = cap
-        beside += encoder.map_bytes()
         check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None, beside=beside)
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
@@ -95,7 +97,7 @@ class Fit:
         y = piece.y if shown.all() else piece.y[shown]
         self.rows += len(y)
         self.counts += np.bincount(y, minlength=len(self.counts))
-        scored = shown & ~np.isnan(plan.pre[0])
+        scored = shown & ~np.isnan(plan.pre).any(axis=0)
         guess = decode(self.code, plan.pre)
         if not scored.all():
             y, guess = piece.y[scored], guess[scored]
@@ -118,6 +120,16 @@ class Fit:
         counts = {name: int(n) for name, n in zip(self.classes, self.counts, strict=True)}
         used = min(self.encoder.used, self.cols)  # rows that were encoded and not yet learned may have more
         schema = self.encoder.schema.widened(used, tuple(self.classes))
-        model = Model(self.spec.name, self.params, schema, self.state, self.cols, reading)
-        model = replace(model, class_weight=self.class_weight)
-        return replace(model, rows=self.rows, passes=passes, next_row=next_row, counts=counts)
+        return Model(
+            self.spec.name,
+            self.params,
+            schema,
+            self.state,
+            self.cols,
+            reading,
+            rows=self.rows,
+            passes=passes,
+            next_row=next_row,
+            counts=counts,
+            class_weight=self.class_weight,
+        )
