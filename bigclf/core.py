@@ -122,5 +122,5 @@ class Spec:
     one_pass: bool = False  # exact after one pass: further passes are ignored
     solve_scaling: Callable[[dict[str, Any]], bool] | None = None  # with these parameters, scales when solving
     uses_weights: bool = True
-    balances: bool = False  # weighs the classes by itself: constant weights by class cancel out
+    balances: bool = False  # weighs the classes by itself: constant weights of two classes cancel out
     notes: tuple[str, ...] = field(default=())

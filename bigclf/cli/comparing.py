@@ -44,8 +44,7 @@ def begun(
     sources = find(data, reading.get("format", "auto"))
     if folds and any(s.size is None for s in sources):
         raise UsageError("cv: reads the data twice, and pipes can be read once only; use a file")
-    maps = {e.wishes.map for e in wanted}
-    options = read_options(reading, sources, maps=maps, hash_bits=encoding.get("hash_bits", 0))
+    options = read_options(reading, sources, hash_bits=encoding.get("hash_bits", 0))
     stream = Stream(sources, options, limit=reading.get("limit", 0))
     head, rest = collect(iter(stream))
     if not head:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +48,11 @@ def read_options(
     sources: Sequence[Source],
     kept: dict[str, Any] | None = None,
     curve: bool = False,
-    maps: Iterable[FeatureMap] = (),
     **more: Any,
 ) -> ReadOptions:
     """Reading options: those given, else those kept in the model, else the defaults; blocks and columns that fit.
 
-    curve: room is left for the areas under the curve. maps: the feature maps that columns go through.
+    curve: room is left for the areas under the curve.
     """
     names = {f.name for f in fields(ReadOptions)}
     values = {k: v for k, v in {**(kept or {}), **given}.items() if k in names}
@@ -68,8 +67,7 @@ def read_options(
     most = values.get("block_size", BLOCK_SIZE)
     fits = block_bytes(room, BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT), most=most)
     values.setdefault("block_size", fits)
-    column = sum(m.column_bytes() for m in maps)
-    return replace(ReadOptions(**values), max_column=max_column(room, column), **more)
+    return replace(ReadOptions(**values), max_column=max_column(room), **more)
 
 
 def kept_reading(stream: Stream | Shuffled) -> dict[str, Any]:
@@ -94,7 +92,7 @@ def kinds_of(schema: Schema, options: ReadOptions, given_label: bool = False) ->
 def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool, curve: bool = False) -> Stream:
     """Inputs read as the model was trained; `labels` says that every row must have one."""
     sources = find(data, given.get("format", "auto"))
-    options = read_options(given, sources, model.reading, curve, (model.schema.map,), need_label=labels)
+    options = read_options(given, sources, model.reading, curve, need_label=labels)
     kinds = kinds_of(model.schema, options, "label" in given) if sources[0].format != "libsvm" else None
     return Stream(sources, options, kinds, given.get("limit", 0))
 

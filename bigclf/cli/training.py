@@ -104,7 +104,7 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     bits = encoding.get("hash_bits", 0)
     params = {name.replace("_", "-"): value for name, value in job.params.items()}
     wishes = wishes_of(encoding | {"seed": job.seed or 1}, spec, params)
-    options = read_options(job.reading, job.sources, maps=(wishes.map,), hash_bits=bits)
+    options = read_options(job.reading, job.sources, hash_bits=bits)
     limit = job.reading.get("limit", 0)
     stream: Stream | Shuffled = Stream(job.sources, options, limit=limit)
     head, rest = collect(iter(stream))
@@ -141,7 +141,7 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     """The learner of a model, for rows that are new to it; they are read as its own were."""
     assert job.go_on is not None
     old = _earlier(job, job.go_on)
-    options = read_options(job.reading, job.sources, old.reading, maps=(old.schema.map,))
+    options = read_options(job.reading, job.sources, old.reading)
     kinds = kinds_of(old.schema, options, "label" in job.reading) if job.sources[0].format != "libsvm" else None
     stream = _reader(job, options, kinds, job.reading.get("limit", 0))
     encoder = Encoder(old.schema, stream.skips, capacity=old.cols)
@@ -177,9 +177,7 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         if asked is not None and asked != was:
             had = "/".join(map(str, was)) if isinstance(was, tuple) else was
             raise BigclfError(f"{job.resume}: the run went {f'with {name} {had}' if was else f'without {name}'}")
-    options = read_options(
-        {"on_error": found["on_error"]} | job.reading, job.sources, old.reading, maps=(old.schema.map,)
-    )
+    options = read_options({"on_error": found["on_error"]} | job.reading, job.sources, old.reading)
     table = job.sources[0].format != "libsvm"
     cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options, "label" in job.reading) if table else None
     place: dict[str, Any] = {"begin": cursor, "from_row": found["row"]}

@@ -56,10 +56,6 @@ class FeatureMap(NamedTuple):
             return (max(cols - self.first, 0) + 1) * self.dim * itemsize
         return 2 * np.dtype(np.int32).itemsize * self.size(cols) if self.kind == "poly" else 0
 
-    def column_bytes(self) -> int:
-        """Bytes that one more column costs while the tables grow, the old ones beside the new."""
-        return 2 * self.dim * np.dtype(np.float64).itemsize if self.kind == "rff" else 0
-
     def names(self, columns: list[str]) -> list[str]:
         """(size,) names of the mapped columns, for people, from the names of the block's columns.
 

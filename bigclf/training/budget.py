@@ -193,9 +193,16 @@ def before_rows(room: Headroom, form: str, curve: bool = False) -> Headroom:
     return room.once(resident + (_CURVE if curve else 0) << 20, addresses << 20)
 
 
-def max_column(room: Headroom | None = None, more: int = 0) -> int:
-    """The largest column that a sparse row may have; `more`: bytes that a column costs beside the least."""
-    return min(2**31 - 2, (room or headroom()).bytes // (COLUMN_BYTES + more))
+def max_column(room: Headroom | None = None) -> int:
+    """The largest column that a sparse row may have."""
+    return min(2**31 - 2, (room or headroom()).bytes // COLUMN_BYTES)
+
+
+def check_map(cap: int | None, need: int) -> None:
+    """Refuse to grow the tables of a feature map, with `need` bytes under --budget `cap`, where they do not fit."""
+    room = headroom(cap)
+    if need > room.bytes:
+        raise BudgetError(f"the feature map needs {human(need)} for the columns so far; {room}; try a lower --rff-dim")
 
 
 def scratch(learner: Learner, shape: Shape) -> int:

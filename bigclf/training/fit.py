@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from bigclf.errors import UnsupportedError
 from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
-from bigclf.training.budget import check_state
+from bigclf.training.budget import check_map, check_state
 from bigclf.training.feed import Mark, Piece
 from bigclf.training.metrics import add_pairs
 from bigclf.units import code_matrix, decode, new_plan
@@ -37,10 +38,6 @@ class Fit:
         """cap: of --budget, in bytes. beside: bytes promised to others, as feature maps. Raises BudgetError."""
         if class_weight is not None and not spec.uses_weights:
             raise UnsupportedError(f"--class-weight: {spec.name} has no place for the weight of a row")
-        if isinstance(class_weight, dict) and spec.balances:
-            raise UnsupportedError(
-                f"--class-weight: {spec.name} weighs the classes by itself, so these would cancel out"
-            )
         self.spec = spec
         self.params = params
         self.encoder = encoder
@@ -52,6 +49,7 @@ class Fit:
         self.cols = encoder.cols  # of the encoder; the learner sees as many as the feature map makes of them
         self.shape = Shape(len(self.code), self.map.size(self.cols), len(self.classes))
         self.cap = cap
+        encoder.admit = partial(check_map, cap)
         check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None, beside=beside)
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
