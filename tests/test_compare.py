@@ -275,3 +275,16 @@ def test_the_tables_of_all_feature_maps_are_counted_together(write):
     one, three = child(*words, *algos[:2]), child(*words, *algos)
     assert one.returncode == 0, one
     assert three.returncode == 1 and three.stderr.count(b"\n") == 1 and b"--budget" in three.stderr, three
+
+
+def test_what_one_of_several_encodings_notices_is_told_once(cli, files):
+    words = ["--algo", "pa-1 --scale none", "--algo", "arow", "--algo", "perceptron --scale std"]
+    said = cli("compare", files / "sparse.svm", *words)
+    assert said.err.count("--scale minmax acts as maxabs") == said.err.count("--scale std acts as maxabs") == 1
+
+
+def test_unknown_classes_and_values_of_the_test_rows_are_told(cli, write):
+    write("a.csv", "a,w,y\n" + "1,u,0\n2,v,1\n" * 30)
+    write("b.csv", "a,w,y\n1,u,0\n2,z,1\n,u,7\n")
+    said = cli("compare", "a.csv", "--label", "y", "--algo", "pa-1", "--test", "b.csv")
+    assert all(text in said.err for text in ("'w': 1 rows have a category", "not seen, always wrong: 7", "1 missing"))

@@ -259,3 +259,9 @@ def test_numbers_that_cannot_be_meant(fault, write, words):
     assert words[0] in fault(2, "cv", write("a.svm", svm(20)), "--algo", "ls", *words)
     assert "--algo" in fault(2, "cv", "a.svm")
     assert "is named twice" in fault(2, "cv", "a.svm", "--algo", "ls", "--algo", "ls")
+
+
+def test_a_class_with_fewer_rows_than_folds_is_told(cli, write):
+    rows = "".join(f"{i % 2} 1:{i}\n" for i in range(40)) + "2 1:9\n2 1:8\n"
+    said = cli("cv", write("a.svm", rows), "--algo", "pa-1", "--folds", "5")
+    assert said.code == 0 and "fewer rows than folds, so not in every fold: 2" in said.err
