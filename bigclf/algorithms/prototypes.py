@@ -97,8 +97,8 @@ def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
         mine = np.flatnonzero((block.row % EIGHTH == EIGHTH - 1) & (y >= 0))[: max(room, 0)]
         if not mine.size:
             return base
-        if have + mine.size > len(base.kind):
-            more = max(have + mine.size, 2 * len(base.kind)) - len(base.kind)
+        if have + mine.size > len(base.kind):  # to a power of two, whatever came before: cuts change no size
+            more = min(1 << (have + mine.size - 1).bit_length(), MOST_ASIDE) - len(base.kind)
             base = base._replace(
                 aside=np.concatenate([base.aside, np.zeros((more, cols))]),
                 kind=np.concatenate([base.kind, np.zeros(more)]),
