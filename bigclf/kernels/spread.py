@@ -16,7 +16,7 @@ def kernels(squares: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """exp(-squares / (2 sigma^2)) for all of SIGMAS, in their order.
 
     The exponent doubles from one spread to the next smaller one, so each is the square of the one before: one
-    exponential, and 26 products whose errors stay below 1e-9.
+    exponential, and 26 products whose errors stay below 1e-8 of the value.
     """
     K = np.exp(-squares / (2.0 * SIGMAS[-1] ** 2))
     out = [K]
