@@ -118,7 +118,7 @@ SETS = {
     "mnist": Source("mnist_t10k.parquet"),
 }
 REASONS = {
-    "heart": "the file of chapter 2 seems to be another: SVC has 35.9 and ICVM 69.1 there, an SVC with the spread of IKT "
+    "heart": "the file of chapter 2 seems to be another: SVC has 35.9 and ICVM 69.1 there, an SVC with the IKT spread "
     "53.5 in chapter 3",
     "musk": "the file is a subset with 97 of the 1,017 musks",
     "mnist": "the file is the test part, 10,000 rows",
