@@ -21,6 +21,7 @@ import json
 import math
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -37,6 +38,7 @@ from bigclf.training.folds import Folds
 
 try:
     from sklearn.datasets import load_breast_cancer
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import cohen_kappa_score
     from sklearn.svm import SVC, LinearSVC
 except ImportError:
@@ -251,7 +253,7 @@ def measure(name: str, folder: Path, runs: int, svc_rows: int) -> dict[str, Any]
             for method, told in zip(METHODS, found, strict=True):
                 kappas.setdefault(method, []).extend(100.0 * k for k in told["values"]["kappa"] if k is not None)
                 seconds.setdefault(method, []).append(told["seconds"])
-            for fold in machines(path, X[order], y[order], seed, svc_rows):
+            for fold in machines(path, X[order], y[order], seed, svc_rows) if svc_rows else ():
                 for method, (kappa, took) in fold.items():
                     kappas.setdefault(method, []).append(kappa)
                     seconds.setdefault(method, []).append(took)
@@ -352,7 +354,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=FOLDER, metavar="FOLDER", help="of the sets")
     parser.add_argument("--runs", type=int, default=1, help="of four-fold cross-validation; default 1")
     parser.add_argument("--only", metavar="NAME,...", help="these sets alone, by the thesis's names")
-    parser.add_argument("--svc-rows", type=int, default=20_000, help="no LIBSVM above so many rows; default 20000")
+    parser.add_argument("--svc-rows", type=int, default=20_000, help="no LIBSVM above; 0: no SVM; default 20000")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write what is printed here too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures here")
     chosen = parser.parse_args(argv)
@@ -368,6 +370,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the sets and report."""
     chosen = arguments(argv)
+    warnings.simplefilter("ignore", ConvergenceWarning)  # LIBLINEAR stops after 1,000 rounds, as it does by default
     if not chosen.data.is_dir():
         print(f"no folder {chosen.data}: give the folder of the sets with --data FOLDER", file=sys.stderr)
         return 1
