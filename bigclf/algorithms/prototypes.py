@@ -136,7 +136,9 @@ def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
         return State(s.base._replace(code=code, solved=np.zeros(1)), s.answer)
 
     axes = {f"base/{k}": a for k, a in AXES.items()} | {f"answer/{k}": a for k, a in answer.axes.items()}
-    limits = {"slots": most, "aside": MOST_ASIDE if aside else 0}
+    limits = {"slots": most, "points": most, "aside": 0, "extra": 0}
+    if aside:
+        limits |= {"aside": MOST_ASIDE, "extra": MOST_ASIDE}
     return Learner(init, update, decision, axes, most=limits, grain="end", finish=finish, refit=refit)
 
 
