@@ -20,7 +20,6 @@ ROUGH = 1e-2  # of those that are only compared
 COSTS = (1.0, 10.0, 100.0)
 HALVES = 2
 PAIRS = 10  # that the choice looks at
-STRIDES = (4, 2, 1)  # half octaves by which the spread is moved in turn
 
 Floats = NDArray[np.float64]
 
@@ -125,7 +124,7 @@ class Choice:
         self.pairs = self.hard()
         self.parts = [(points_of(base, self.aside[1 - h :: 2]), self.aside[h::2]) for h in range(HALVES)]
         self.known: dict[tuple[int, float, bool], float] = {}
-        self.best = (start, 10.0, True)
+        self.start = start
 
     def hard(self) -> list[tuple[int, int]]:
         """The pairs that the nearest prototype confuses most."""
@@ -154,24 +153,13 @@ class Choice:
             self.known[s, C, weighted] = tuning.kappa(counts)
         return self.known[s, C, weighted]
 
-    def consider(self, s: int, C: float, weighted: bool) -> bool:
-        """Whether this is better than the best so far, which it then is."""
-        if not 0 <= s < len(spread.SIGMAS) or self.value(s, C, weighted) <= self.value(*self.best):
-            return False
-        self.best = (s, C, weighted)
-        return True
-
     def made(self) -> Numbers:
-        """From coarse to fine: the spread, then C and weighting, then the spread again."""
-        for stride in STRIDES:
-            for side in (stride, -stride):
-                while self.consider(self.best[0] + side, *self.best[1:]):
-                    pass
-            if stride == STRIDES[0]:
-                for C in COSTS:
-                    self.consider(self.best[0], C, self.best[2])
-                self.consider(*self.best[:2], False)
-        s, C, weighted = self.best
+        """The spread at a middle C, then weighting and C, then the spread again."""
+        C, weighted = COSTS[1], True
+        s = tuning.climb(lambda s: self.value(s, C, weighted), self.start)
+        C = max(COSTS, key=lambda C: (self.value(s, C, weighted), -C))
+        weighted = self.value(s, C, True) >= self.value(s, C, False)
+        s = tuning.climb(lambda s: self.value(s, C, weighted), s)
         return Numbers(float(spread.SIGMAS[s]), C, weighted)
 
 
