@@ -154,11 +154,9 @@ class Choice:
         return self.known[s, C, weighted]
 
     def made(self) -> Numbers:
-        """The spread at a middle C, then weighting and C, then the spread again."""
-        C, weighted = COSTS[1], True
-        s = tuning.climb(lambda s: self.value(s, C, weighted), self.start)
-        C = max(COSTS, key=lambda C: (self.value(s, C, weighted), -C))
-        weighted = self.value(s, C, True) >= self.value(s, C, False)
+        """The spread at a middle C, then C and weighting, then the spread again."""
+        s = tuning.climb(lambda s: self.value(s, COSTS[1], True), self.start)
+        C, weighted = max(((C, w) for w in (True, False) for C in COSTS), key=lambda n: self.value(s, *n))
         s = tuning.climb(lambda s: self.value(s, C, weighted), s)
         return Numbers(float(spread.SIGMAS[s]), C, weighted)
 
