@@ -56,6 +56,11 @@ class Plan(NamedTuple):
     post: Array  # float64, written by update: score after the row
 
 
+def no_growth(shape: Shape) -> Mapping[str, int]:
+    """No axis grows with the rows."""
+    return {}
+
+
 @dataclass(frozen=True)
 class Learner:
     """A learner as a value. `update` may write into the arrays it is given; it returns the state to use next.
@@ -69,7 +74,7 @@ class Learner:
     update: Callable[[State, Block, Plan], State]
     decision: Callable[[State, Any], Scores]  # state, X -> (units, n)
     axes: Axes
-    most: Mapping[str, int] = field(default_factory=dict)  # largest size of axes that grow with the rows, by their name
+    most: Callable[[Shape], Mapping[str, int]] = no_growth  # largest sizes of axes that grow with the rows, by name
     signed: tuple[str, ...] = ()  # fields that change sign when a unit's positive and negative class change places
     grain: str = "row"  # "tile": update wants whole tiles of TILE rows, and solves between them; "end": only at the end
     finish: Callable[[State], State] | None = None  # before predicting or saving: whatever was put off
@@ -92,6 +97,7 @@ class Param:
     high: float | None = None
     open_low: bool = False
     choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # that may stand for a number
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is of the right type and within the bounds.
@@ -100,6 +106,8 @@ class Param:
         >>> cap.accepts(0.5), cap.accepts(0.0), cap.accepts(float("nan")), cap.accepts("1")
         (True, False, False, False)
         """
+        if isinstance(value, str) and value in self.words:
+            return True
         if self.type is bool:
             return isinstance(value, bool)
         if self.type is str:
@@ -128,4 +136,5 @@ class Spec:
     one_pass: bool = False  # exact after one pass: further passes are ignored
     solve_scaling: Callable[[dict[str, Any]], bool] | None = None  # with these parameters, scales when solving
     uses_weights: bool = True
+    settle: Callable[[dict[str, Any], Shape, int], dict[str, Any]] | None = None  # parameters for the bytes there are
     notes: tuple[str, ...] = field(default=())

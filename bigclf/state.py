@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from bigclf.core import Array, Axes, Learner, Shape, State
+from bigclf.core import Array, Learner, Shape, State
 from bigclf.errors import BigclfError
 
 
@@ -47,17 +46,13 @@ def extents(axes: tuple[str | int, ...], shape: Shape, array: Array) -> tuple[in
     return tuple(extent(axis, shape, size) for axis, size in zip(axes, array.shape, strict=True))
 
 
-def nbytes(axes: Axes, shape: Shape, most: Mapping[str, int] | None = None, itemsize: int = 8) -> int:
-    """Bytes of a state of this shape, without allocating it. most: sizes of the axes that grow with the rows.
-
-    >>> nbytes({"w": ("units", "cols"), "gram": ("classes", "cols", "cols")}, Shape(1, 10, 2))
-    1680
-    """
-    total = 0
-    for names in axes.values():
-        size = itemsize
+def nbytes(learner: Learner, shape: Shape) -> int:
+    """Bytes of a state of this shape, without allocating it; of what grows with the rows, the most it may take."""
+    most, total = learner.most(shape), 0
+    for names in learner.axes.values():
+        size = 8
         for axis in names:
-            size *= extent(axis, shape, (most or {}).get(str(axis), 0))
+            size *= extent(axis, shape, most.get(str(axis), 0))
         total += size
     return total
 
@@ -142,6 +137,7 @@ def change_units(learner: Learner, state: State, old_code: Array, new_code: Arra
 
 def misfit(learner: Learner, arrays: dict[str, Array], shape: Shape) -> str | None:
     """Name and fault of the first array that does not fit the shape; None when all do."""
+    most = learner.most(shape)
     sizes: dict[str, int] = {}  # of the axes that grow with the rows: the same wherever they are
     for path, names in learner.axes.items():
         if path not in arrays:
@@ -149,7 +145,7 @@ def misfit(learner: Learner, arrays: dict[str, Array], shape: Shape) -> str | No
         array = arrays[path]
         if array.ndim == len(names):
             for axis, size in zip(names, array.shape, strict=True):
-                if axis in learner.most and size <= learner.most[str(axis)]:
+                if axis in most and size <= most[str(axis)]:
                     sizes.setdefault(str(axis), size)
         want = tuple(extent(a, shape, sizes.get(str(a), 0)) for a in names)
         if array.shape != want:

@@ -66,7 +66,7 @@ def test_state_is_flat_arrays_with_named_axes(name):
     for path, array in flat.items():
         assert array.dtype == np.float64
         assert array.shape == states.extents(learner.axes[path], shape, array), path
-    assert sum(a.nbytes for a in flat.values()) == states.nbytes(learner.axes, shape)
+    assert sum(a.nbytes for a in flat.values()) == states.nbytes(learner, shape)
 
 
 @each

@@ -6,10 +6,11 @@ K alpha = y. They are the two ends of a kernel machine regularized by 1 / C, C n
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bigclf.algorithms.fsvc import TUNING
-from bigclf.algorithms.prototypes import COST, LENGTH, MEMORY, Answer, over_prototypes
+from bigclf.algorithms.fsvc import PROTOTYPES, TUNING
+from bigclf.algorithms.prototypes import COST, MEMORY, Answer, length, over_prototypes, settle
 from bigclf.core import Axes, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ SPECS = (
         "Fernandez-Delgado, Cernadas, Barro, Ribeiro & Neves, Neural Networks 50 (2014) 60-71",
         build,
         (
-            LENGTH,
+            length(PROTOTYPES),
             Param(
                 "error",
                 str,
@@ -63,5 +64,6 @@ SPECS = (
         memory=f"{MEMORY}; quadratic: 8 bytes x (classes x prototypes) squared beside",
         one_pass=True,
         uses_weights=False,
+        settle=partial(settle, PROTOTYPES),
     ),
 )

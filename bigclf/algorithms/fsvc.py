@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bigclf.algorithms.prototypes import COST, HAMMOURI, LENGTH, MEMORY, Answer, over_prototypes
+from bigclf.algorithms.prototypes import COST, HAMMOURI, MEMORY, Answer, length, over_prototypes, settle
 from bigclf.core import Array, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def linear(ova: bool, prototypes: int = 100, weight_prototypes: bool = False) ->
     return over_prototypes(Answer(init, axes, solve, scores), prototypes, False)
 
 
+PROTOTYPES = 100
 WEIGHT = Param("weight-prototypes", bool, False, "prototypes weigh by the rows that they hold")
 TUNING = (
     Param(
@@ -129,12 +130,13 @@ def _spec(name: str, line: str, where: str, make: Callable[..., Learner], params
         line,
         f"{HAMMOURI}, {where}",
         make,
-        (LENGTH, WEIGHT, *params),
+        (length(PROTOTYPES), WEIGHT, *params),
         scale="std",
         cost=COST,
         memory=MEMORY,
         one_pass=True,
         uses_weights=False,
+        settle=partial(settle, PROTOTYPES),
     )
 
 

@@ -8,16 +8,18 @@ Sources: the thesis, section 3.4 (SVC3 with ideal kernel tuning); the solver is 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.fsvc import TUNING
-from bigclf.algorithms.prototypes import COST, HAMMOURI, MEMORY, Answer, over_prototypes
+from bigclf.algorithms.prototypes import COST, HAMMOURI, MEMORY, Answer, length, over_prototypes, settle
 from bigclf.core import Array, Axes, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
     from bigclf.kernels.pairs import Machines
     from bigclf.kernels.prototypes import Prototypes
 
+PROTOTYPES = 300
 AXES: Axes = {
     "sigma": (1,),
     "C": (1,),
@@ -29,7 +31,7 @@ AXES: Axes = {
 
 
 def build(
-    prototypes: int = 300,
+    prototypes: int = PROTOTYPES,
     weight_prototypes: bool = False,
     tuning: str = "auto",
     tuning_classes: str = "first",
@@ -63,15 +65,16 @@ SPECS = (
         f"{HAMMOURI}, SVC3 with IKT",
         build,
         (
-            Param("prototypes", int, 300, "prototypes of each class, at most", low=1, high=5_000),
+            length(PROTOTYPES),
             Param("weight-prototypes", bool, False, "the box of a prototype is in proportion to the rows it holds"),
             *TUNING,
             Param("C", float, 100.0, "largest coefficient, unless --tuning auto", low=0.0, open_low=True),
         ),
         scale="std",
         cost=COST,
-        memory=f"{MEMORY} and 3 kernel matrices of a pair",
+        memory=f"{MEMORY} and a kernel matrix of two classes",
         one_pass=True,
         uses_weights=False,
+        settle=partial(settle, PROTOTYPES),
     ),
 )

@@ -93,18 +93,19 @@ def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
     def keep(base: Prototypes, block: Block, y: Array) -> Prototypes:
         """Keep rows aside, whose y becomes -1."""
         cols, have = base.aside.shape[1], int(np.count_nonzero(base.kind))
-        room = min(MOST_ASIDE, max(ASIDE_CELLS // cols, LEAST_ASIDE)) - have
+        room = most_aside(cols) - have
         mine = np.flatnonzero((block.row % EIGHTH == EIGHTH - 1) & (y >= 0))[: max(room, 0)]
         if not mine.size:
             return base
-        if have + mine.size > len(base.kind):
-            more = max(have + mine.size, 2 * len(base.kind)) - len(base.kind)
+        need = have + mine.size
+        if need > len(base.kind):  # a power of two: the size does not depend on how the rows were cut
+            more = (1 << (need - 1).bit_length()) - len(base.kind)
             base = base._replace(
                 aside=np.concatenate([base.aside, np.zeros((more, cols))]),
                 kind=np.concatenate([base.kind, np.zeros(more)]),
             )
-        base.aside[have : have + mine.size] = densify(pick(block.X, mine))
-        base.kind[have : have + mine.size] = y[mine] + 1
+        base.aside[have:need] = densify(pick(block.X, mine))
+        base.kind[have:need] = y[mine] + 1
         y[mine] = -1
         return base
 
@@ -136,13 +137,34 @@ def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
         return State(s.base._replace(code=code, solved=np.zeros(1)), s.answer)
 
     axes = {f"base/{k}": a for k, a in AXES.items()} | {f"answer/{k}": a for k, a in answer.axes.items()}
-    limits = {"slots": most, "points": most, "aside": 0, "extra": 0}
-    if aside:
-        limits |= {"aside": MOST_ASIDE, "extra": MOST_ASIDE}
+
+    def limits(shape: Shape) -> dict[str, int]:
+        rows = 2 * most_aside(shape.cols) if aside else 0  # a power of two
+        return {"slots": most, "points": most, "aside": rows, "extra": rows}
+
     return Learner(init, update, decision, axes, most=limits, grain="end", finish=finish, refit=refit)
 
 
-LENGTH = Param("prototypes", int, 100, "prototypes of each class, at most", low=1, high=100_000)
+def most_aside(cols: int) -> int:
+    """How many rows of so many columns are kept aside at most."""
+    return min(MOST_ASIDE, max(ASIDE_CELLS // cols, LEAST_ASIDE))
+
+
+def length(default: int) -> Param:
+    """The option for how many prototypes there are."""
+    text = "prototypes of each class, at most; auto: so many of these as fit the memory"
+    return Param("prototypes", int, default, text, low=1, high=100_000, words=("auto",))
+
+
+def settle(default: int, params: dict[str, Any], shape: Shape, room: int) -> dict[str, Any]:
+    """With `auto` prototypes: as many as `default`, fewer where half of the room (bytes) does not suffice."""
+    if params.get("prototypes") != "auto":
+        return params
+    each = 8 * shape.classes * (shape.cols + 2)
+    aside = 16 * most_aside(shape.cols) * shape.cols
+    return params | {"prototypes": max(1, min(default, (room // 2 - aside) // each))}
+
+
 COST = "O(prototypes x columns) a row"
 MEMORY = "8 bytes x classes x prototypes x columns"
 HAMMOURI = "Hammouri, Large-scale classification based on support vector machine, thesis, Santiago de Compostela 2022"

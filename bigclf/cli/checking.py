@@ -125,7 +125,7 @@ def _memory(tally: Tally, hash_bits: int) -> dict[str, int]:
         return {}
     code = code_matrix(list(tally.classes))
     shape = Shape(len(code), tally.encoded(hash_bits), code.shape[1])
-    return {name: nbytes(registry.build(name).axes, shape) for name in ADVISED}
+    return {name: nbytes(registry.build(name), shape) for name in ADVISED}
 
 
 def _density(tally: Tally) -> float:

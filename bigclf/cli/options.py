@@ -66,6 +66,11 @@ def _option(p: Param, panel: str) -> Any:
         flag = typer.Option(f"--{p.name}/--no-{p.name}", help=p.help, rich_help_panel=panel)
         return Annotated[bool | None, flag]
 
+    if p.words:
+        numbered = typer.Option(f"--{p.name}", metavar="N|" + "|".join(p.words), help=shown, rich_help_panel=panel)
+        numbered.callback = lambda text: _number_or_word(p, text)
+        return Annotated[str | None, numbered]
+
     def within(value: Any) -> Any:
         if value is not None and not p.accepts(value):
             bounds = [f"{'more than' if p.open_low else 'at least'} {p.low:g}"] if p.low is not None else []
@@ -74,6 +79,18 @@ def _option(p: Param, panel: str) -> Any:
         return value
 
     return Annotated[p.type | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel, callback=within)]
+
+
+def _number_or_word(p: Param, text: str | None) -> Any:
+    if text is None or text in p.words:
+        return text
+    try:
+        value = p.type(text)
+    except ValueError:
+        value = None
+    if not p.accepts(value):
+        raise typer.BadParameter(f"'{text}' should be {' or '.join(p.words)}, or a whole number of at least {p.low:g}")
+    return value
 
 
 def takes(**groups: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

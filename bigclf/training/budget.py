@@ -221,7 +221,7 @@ def check_state(
     held: the state is there already, as from a model file. beside: bytes promised to other learners.
     """
     room = room or headroom()
-    state, solving = nbytes(learner.axes, shape, learner.most), scratch(learner, shape)
+    state, solving = nbytes(learner, shape), scratch(learner, shape)
     if (0 if held else state) + solving + beside <= room.bytes:
         return
     terms = " + ".join(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
@@ -244,10 +244,7 @@ def _cure(learner: Learner, shape: Shape, room: Headroom) -> str:
         cures.append("a learner without columns^2 memory (pa-1, arow --cov diag)")
     for bits in range(22, 5, -1):
         small = shape._replace(cols=1 + (1 << bits))
-        if (
-            small.cols < shape.cols
-            and nbytes(learner.axes, small, learner.most) + scratch(learner, small) <= room.bytes
-        ):
+        if small.cols < shape.cols and nbytes(learner, small) + scratch(learner, small) <= room.bytes:
             cures.append(f"--hash-bits {bits}")
             break
     if shape.classes > 10:

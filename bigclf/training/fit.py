@@ -39,9 +39,7 @@ class Fit:
         if class_weight is not None and not spec.uses_weights:
             raise UnsupportedError(f"--class-weight: {spec.name} has no place for the weight of a row")
         self.spec = spec
-        self.params = params
         self.encoder = encoder
-        self.learner = make_learner(spec, params, encoder.schema)
         self.positive = encoder.schema.positive
         self.classes: list[str] = list(encoder.classes)
         self.code: Array = code_matrix(self.classes, self.positive)
@@ -50,6 +48,8 @@ class Fit:
         self.shape = Shape(len(self.code), self.map.size(self.cols), len(self.classes))
         self.cap = cap
         beside += encoder.map_bytes()
+        self.params = params if spec.settle is None else spec.settle(params, self.shape, headroom(cap).bytes - beside)
+        self.learner = make_learner(spec, self.params, encoder.schema)
         check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None, beside=beside)
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
@@ -63,7 +63,7 @@ class Fit:
 
     def nbytes(self) -> int:
         """Bytes of the state."""
-        return st.nbytes(self.learner.axes, self.shape, self.learner.most)
+        return st.nbytes(self.learner, self.shape)
 
     def learn(self, piece: Piece, keep: NDArray[np.bool_] | None = None) -> None:
         """Score the rows, learn from them, and count what the scores were worth. `keep` (n,): those rows alone."""
