@@ -64,6 +64,12 @@ def learners():
     found = {name: registry.build(name) for name in registry.specs()}
     for name in ("arow", "cw-var", "cw-stdev", "acog-1", "acog-2"):
         found[f"{name} --cov full"] = registry.build(name, cov="full")
+    for words, params in (
+        ("fsvc --tuning fixed", {"tuning": "fixed"}),
+        ("fsvc --weight-prototypes", {"weight_prototypes": True}),
+        ("fsvc-linear --weight-prototypes", {"weight_prototypes": True}),
+    ):
+        found[words] = registry.build(words.split()[0], **params)
     found["arow --diag drop"] = registry.build("arow", diag="drop")
     for scale in ("minmax", "maxabs", "std"):
         spec = registry.get("nr-rls")

@@ -209,3 +209,81 @@ def acog_1(X, y, **params):
 def acog_2(X, y, **params):
     """Type II."""
     return acog(X, y, 2, **params)
+
+
+# Prototypes and what is made of them (Hammouri, thesis 2022). X (n, d), y (n,) class codes, Z (m, d) rows to score.
+
+
+def prototypes(X, y, most):
+    """Algorithm 1: by class the prototypes (L, d) and how many rows each holds."""
+    found = {int(q): ([], []) for q in np.unique(y)}
+    for x, q in zip(X, y):
+        P, held = found[int(q)]
+        if len(P) < most:
+            P.append(x)
+            held.append(1)
+            continue
+        nearest = int(np.argmin([np.sum((x - p) ** 2) for p in P]))
+        P[nearest] = (held[nearest] * P[nearest] + x) / (held[nearest] + 1)
+        held[nearest] += 1
+    return {q: (np.array(P), np.array(held)) for q, (P, held) in found.items()}
+
+
+def gaussian(sigma):
+    """K(x, y) = exp(-|x - y|^2 / (2 sigma^2)) for all pairs of rows."""
+    return lambda A, B: np.array([[np.exp(-np.sum((a - b) ** 2) / (2 * sigma**2)) for b in B] for a in A])
+
+
+def inner(A, B):
+    """The linear kernel."""
+    return A @ B.T
+
+
+def machine(K, negative, positive, Z):
+    """Equations 2.5 to 2.13: outputs of a binary machine; either side is prototypes and their weights, of sum 1."""
+    (N, v), (P, w) = negative, positive
+    b = (v @ K(N, N) @ v - w @ K(P, P) @ w) / 2
+    return w @ K(P, Z) - v @ K(N, Z) + b
+
+
+def shares(held, weighted):
+    """Of prototypes: equal, or by the rows that they hold."""
+    return held / held.sum() if weighted else np.full(len(held), 1 / len(held))
+
+
+def votes(K, found, Z, weighted=False):
+    """One against one, equations 2.26 to 2.29 with the signs of 2.28 right: (classes, m)."""
+    sides = [(P, shares(held, weighted)) for P, held in found.values()]
+    v = np.zeros((len(sides), len(Z)))
+    for r in range(len(sides)):
+        for q in range(r + 1, len(sides)):
+            z = machine(K, sides[r], sides[q], Z)
+            v[q] += z
+            v[r] -= z
+    return v
+
+
+def against_all(K, found, Z, most, weighted=False):
+    """One against all, Algorithm 2: W of the fullest prototypes of each other class, Z of the last: (classes, m)."""
+    classes = list(found)
+    few = max(1, most // (len(classes) - 1))
+    last = max(1, most - (len(classes) - 2) * few)
+    out = []
+    for q in classes:
+        others = [c for c in classes if c != q]
+        chosen = []
+        for c in others:
+            P, held = found[c]
+            order = sorted(range(len(P)), key=lambda k: -held[k])
+            chosen += [P[k] for k in order[: last if c == others[-1] else few]]
+        chosen = np.array(chosen[:most])
+        P, held = found[q]
+        out.append(machine(K, (chosen, np.full(len(chosen), 1 / len(chosen))), (P, shares(held, weighted)), Z))
+    return np.array(out)
+
+
+def curve(found, pair, sigmas):
+    """A(sigma) over the prototypes of two classes."""
+    points = np.concatenate([found[q][0] for q in pair])
+    kind = np.repeat(pair, [len(found[q][0]) for q in pair])
+    return np.array([np.abs(gaussian(s)(points, points) - (kind[:, None] == kind)).mean() for s in sigmas])

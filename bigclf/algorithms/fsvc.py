@@ -120,7 +120,7 @@ TUNING = (
         "the two classes that the rules look at",
         choices=("first", "populous"),
     ),
-    Param("sigma", float, 1.0, "spread of the kernel under --tuning fixed", low=0.0, open_low=True),
+    Param("sigma", float, 1.0, "spread of the kernel under --tuning fixed", low=1e-30, high=1e30),  # squares are finite
 )
 
 

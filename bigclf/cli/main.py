@@ -24,6 +24,7 @@ COMMANDS = {
     "evaluate": "Evaluate a model on labelled data.",
     "compare": "Compare algorithms in one reading of the data.",
     "cv": "Cross-validate algorithms.",
+    "ikt": "Find the spread of a Gaussian kernel.",
     "check": "Check data: every fault with its place.",
     "merge": "Merge models of parts of the data.",
     "info": "Show what is in a model.",

@@ -14,6 +14,7 @@ from bigclf.kernels import spread
 from bigclf.kernels.prototypes import Prototypes
 
 CELLS = 1 << 18  # kernel values at a time
+LEAST = float(np.finfo(np.float64).min)
 TINY = 1e-300  # of the largest mean: below, means are compared by their logarithms
 
 
@@ -132,6 +133,7 @@ def _logarithms(D: Array, groups: list[Group], sigma: float) -> Array:
     for c, g in enumerate(groups):
         if g.at.size:
             E = D[g.at, :, g.slot] / (-2.0 * sigma**2) + np.log(g.weight)[:, None]
+            E = np.maximum(E, LEAST)  # all may be infinitely far
             top = E.max(axis=0)
             out[c] = top + np.log(np.exp(E - top).sum(axis=0))
     less: Array = out - out.max(axis=0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SIGMAS = 2.0 ** (np.arange(-14, 13) / 2.0)  # 2^-7 to 2^6 in half octaves
+GAMMAS = 2.0 ** np.arange(13.0, -14.0, -1.0)  # 1 / (2 sigma^2)
 CORNER = 0.05  # of the steepest slope, at which the curve leaves its left side
 
 
@@ -16,7 +17,7 @@ def kernels(squares: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """exp(-squares / (2 sigma^2)) for all of SIGMAS, in their order.
 
     The exponent doubles from one spread to the next smaller one, so each is the square of the one before: one
-    exponential, and 26 products whose errors stay below 1e-9.
+    exponential, and 26 products whose errors stay below 1e-8 of the value.
     """
     K = np.exp(-squares / (2.0 * SIGMAS[-1] ** 2))
     out = [K]

@@ -13,13 +13,18 @@ from bigclf.kernels import spread
 from bigclf.kernels.prototypes import Prototypes
 
 
-def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
-    """(27,) distance to the ideal kernel over the prototypes of two classes: the first two, or the most populous."""
+def pair_of(base: Prototypes, classes: str) -> NDArray[np.int64]:
+    """The two classes that the rules look at, in their order: the first two seen, or the most populous."""
     known = np.flatnonzero(base.filled > 0)
     if classes == "populous":
         order = np.argsort(-base.held[known].sum(axis=1), kind="stable")
         known = np.sort(known[order[:2]])
-    pair = known[:2]
+    return known[:2]
+
+
+def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
+    """(27,) distance to the ideal kernel over the prototypes of two classes: the first two, or the most populous."""
+    pair = pair_of(base, classes)
     each = [km.rows_of(base, g) for g in km.own(base, False)]
     points = np.concatenate([each[c] for c in pair])
     kind = np.repeat(pair, [len(each[c]) for c in pair])
@@ -40,6 +45,17 @@ def on_rows_aside(
     base: Prototypes, found: NDArray[np.float64], mine: list[km.Group], theirs: list[km.Group] | None
 ) -> int:
     """Of the spreads within a standard error of the best kappa on the rows aside, that nearest to the curve's least."""
+    matrices = answers_aside(base, mine, theirs)
+    scores = np.array([kappa(m) for m in matrices])
+    best = int(np.argmax(scores))
+    n = matrices[best].sum()
+    right = np.trace(matrices[best]) / n
+    near = np.flatnonzero(scores >= scores[best] - math.sqrt(right * (1.0 - right) / n))
+    return int(near[np.argmin(np.abs(near - spread.least(found)))])
+
+
+def answers_aside(base: Prototypes, mine: list[km.Group], theirs: list[km.Group] | None) -> NDArray[np.float64]:
+    """(27, classes, classes) counts (truth, answer) of the rows kept aside at each of SIGMAS."""
     n = int(np.count_nonzero(base.kind))
     X, truth = base.aside[:n], base.kind[:n].astype(int) - 1
     K, sizes = len(base.filled), len(spread.SIGMAS)
@@ -55,11 +71,7 @@ def on_rows_aside(
                 H -= km.means(values, theirs)
             H[nobody] = -np.inf
             np.add.at(matrices[k], (truth[at], H.argmax(axis=0)), 1.0)
-    scores = np.array([kappa(m) for m in matrices])
-    best = int(np.argmax(scores))
-    right = np.trace(matrices[best]) / n
-    near = np.flatnonzero(scores >= scores[best] - math.sqrt(right * (1.0 - right) / n))
-    return int(near[np.argmin(np.abs(near - spread.least(found)))])
+    return matrices
 
 
 def climb(value: Callable[[int], float], start: int) -> int:
