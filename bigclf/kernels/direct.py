@@ -15,7 +15,7 @@ from bigclf.kernels import spread, tuning
 from bigclf.kernels.pairs import gaussian, outputs, points_of, squares
 from bigclf.kernels.prototypes import Prototypes
 
-RIDGE = 1e-8  # added to the diagonal: prototypes may be equal
+RIDGE = 1e-6  # added to the diagonal: prototypes may be equal; with less the scores lose digits that cancel
 
 
 class Direct(NamedTuple):
