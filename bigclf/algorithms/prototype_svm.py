@@ -45,7 +45,9 @@ def build(
 
     def init(shape: Shape) -> Machines:
         one, two = np.zeros(1), (shape.classes, shape.classes)
-        return pairs.Machines(one, np.zeros(1), np.zeros(1), np.zeros((*two, 0)), np.zeros((0, shape.classes)), np.zeros(two))
+        return pairs.Machines(
+            one, np.zeros(1), np.zeros(1), np.zeros((*two, 0)), np.zeros((0, shape.classes)), np.zeros(two)
+        )
 
     def solve(base: Prototypes, answer: Machines) -> Machines:
         if tuning == "fixed":

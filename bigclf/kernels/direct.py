@@ -33,9 +33,10 @@ def stacked(base: Prototypes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 def coefficients(K: NDArray[np.float64], kind: NDArray[np.int64], classes: int, error: str) -> NDArray[np.float64]:
     """(n, classes) of the points with the matrix K (n, n): the targets -1 and +1 themselves, or the solution of K."""
-    targets = np.where(kind[:, None] == np.arange(classes), 1.0, -1.0)
+    targets: NDArray[np.float64] = np.where(kind[:, None] == np.arange(classes), 1.0, -1.0)
     if error == "linear":
-        return targets / len(kind)
+        targets /= len(kind)
+        return targets
     K[np.diag_indices(len(K))] += RIDGE
     solution: NDArray[np.float64] = np.linalg.solve(K, targets)
     return solution

@@ -110,8 +110,8 @@ def train_all(base: Prototypes, numbers: Numbers) -> Machines:
             n = int(base.filled[c])
             alpha[c, other, :n] = found[:n]
             beta[aside[base.kind[aside] == c + 1], other] = found[n:]
-    of = (np.array([float(x)]) for x in numbers)
-    return Machines(*of, alpha, beta, bias)
+    sigma, C, weighted = (np.array([float(x)]) for x in numbers)
+    return Machines(sigma, C, weighted, alpha, beta, bias)
 
 
 class Choice:

@@ -1,7 +1,7 @@
 """Sequential minimal optimization: a soft-margin support vector machine of two classes from its kernel matrix.
 
-Sources: Keerthi, Shevade, Bhattacharyya & Murthy, Neural Computation 13 (2001) 637-649 (the optimality conditions by two
-thresholds); Fan, Chen & Lin, JMLR 6 (2005) 1889-1918, WSS 2 (the pair of the steepest gain).
+Sources: Keerthi, Shevade, Bhattacharyya & Murthy, Neural Computation 13 (2001) 637-649 (optimality by two thresholds);
+Fan, Chen & Lin, JMLR 6 (2005) 1889-1918, WSS 2 (the second of a pair by the gain that it promises).
 """
 
 from __future__ import annotations
