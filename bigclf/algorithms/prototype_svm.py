@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bigclf.kernels.prototypes import Prototypes
 
 PROTOTYPES = 300
+QUARTER = 4  # of so many rows one is kept aside: they are points too, and rows as they came tell borders best
 AXES: Axes = {
     "sigma": (1,),
     "C": (1,),
@@ -57,7 +58,7 @@ def build(
     def scores(base: Prototypes, answer: Machines, X: Any) -> Array:
         return pairs.votes(base, answer, X)
 
-    return over_prototypes(Answer(init, AXES, solve, scores), prototypes, tuning == "auto")
+    return over_prototypes(Answer(init, AXES, solve, scores), prototypes, tuning == "auto", QUARTER)
 
 
 SPECS = (

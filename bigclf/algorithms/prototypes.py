@@ -56,8 +56,8 @@ class Answer:
     scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
 
 
-def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
-    """The learner of an answer over at most `most` prototypes a class; `aside`: rows are kept aside to choose by."""
+def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH) -> Learner:
+    """The learner of an answer over at most `most` prototypes a class; `aside`: one row in `every` is kept out of them."""
     import numpy as np
 
     from bigclf.block import densify, pick, rows
@@ -94,7 +94,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
         """Keep rows aside, whose y becomes -1."""
         cols, have = base.aside.shape[1], int(np.count_nonzero(base.kind))
         room = most_aside(cols) - have
-        mine = np.flatnonzero((block.row % EIGHTH == EIGHTH - 1) & (y >= 0))[: max(room, 0)]
+        mine = np.flatnonzero((block.row % every == every - 1) & (y >= 0))[: max(room, 0)]
         if not mine.size:
             return base
         need = have + mine.size

@@ -33,13 +33,11 @@ def stacked(base: Prototypes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 def coefficients(K: NDArray[np.float64], kind: NDArray[np.int64], classes: int, error: str) -> NDArray[np.float64]:
     """(n, classes) of the points with the matrix K (n, n): the targets -1 and +1 themselves, or the solution of K."""
-    targets: NDArray[np.float64] = np.where(kind[:, None] == np.arange(classes), 1.0, -1.0)
+    targets = np.where(kind[:, None] == np.arange(classes), 1.0, -1.0)
     if error == "linear":
-        targets /= len(kind)
-        return targets
+        return np.asarray(targets / len(kind), np.float64)
     K[np.diag_indices(len(K))] += RIDGE
-    solution: NDArray[np.float64] = np.linalg.solve(K, targets)
-    return solution
+    return np.asarray(np.linalg.solve(K, targets), np.float64)
 
 
 def train(base: Prototypes, sigma: float, error: str) -> Direct:

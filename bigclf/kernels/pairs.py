@@ -18,7 +18,7 @@ from bigclf.kernels.prototypes import Prototypes
 TOL = 1e-3  # of the machines that are kept
 ROUGH = 1e-2  # of those that are only compared
 COSTS = (1.0, 10.0, 100.0)
-HALVES = 2
+ENOUGH = 400  # rows aside of which half can judge; of fewer each half judges in turn
 PAIRS = 10  # that the choice looks at
 
 Floats = NDArray[np.float64]
@@ -122,7 +122,8 @@ class Choice:
         self.aside = np.flatnonzero(base.kind)
         self.kind = base.kind[self.aside].astype(int) - 1
         self.pairs = self.hard()
-        self.parts = [(points_of(base, self.aside[1 - h :: 2]), self.aside[h::2]) for h in range(HALVES)]
+        halves = (0,) if len(self.aside) >= ENOUGH else (0, 1)
+        self.parts = [(points_of(base, self.aside[1 - h :: 2]), self.aside[h::2]) for h in halves]
         self.known: dict[tuple[int, float, bool], float] = {}
         self.start = start
 
