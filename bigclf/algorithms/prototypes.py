@@ -57,7 +57,7 @@ class Answer:
 
 
 def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH) -> Learner:
-    """The learner of an answer over at most `most` prototypes a class; `aside`: one row in `every` is kept out of them."""
+    """The learner of an answer over at most `most` prototypes a class; `aside`: rows are kept aside, one in `every`."""
     import numpy as np
 
     from bigclf.block import densify, pick, rows
