@@ -67,11 +67,11 @@ def join(parts: list[Any]) -> Any:
     )
 
 
-def densify(X: Any, dtype: Any = np.float64) -> Array:
-    """The rows as a dense array of the given type."""
+def densify(X: Any) -> Array:
+    """The rows as a dense float64 array, a copy."""
     if isinstance(X, np.ndarray):
-        return X.astype(dtype)
-    out = np.zeros((rows(X), X.cols), dtype)
+        return X.astype(np.float64)
+    out = np.zeros((rows(X), X.cols))
     out[np.repeat(np.arange(rows(X)), np.diff(X.indptr)), X.indices] = X.data
     return out
 
@@ -119,6 +119,13 @@ def _rows(X):  # type: ignore[no-untyped-def]
     if isinstance(X, types.Array):
         return lambda X: X.shape[0]
     return lambda X: X.indptr.size - 1
+
+
+@overload(cols, **OPTIONS)
+def _cols(X):  # type: ignore[no-untyped-def]
+    if isinstance(X, types.Array):
+        return lambda X: X.shape[1]
+    return lambda X: X.cols
 
 
 @overload(row_dot, **OPTIONS)

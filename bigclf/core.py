@@ -137,4 +137,5 @@ class Spec:
     solve_scaling: Callable[[dict[str, Any]], bool] | None = None  # with these parameters, scales when solving
     uses_weights: bool = True
     settle: Callable[[dict[str, Any], Shape, int], dict[str, Any]] | None = None  # parameters for the bytes there are
+    balances: bool = False  # weighs the classes by itself: constant weights of two classes cancel out
     notes: tuple[str, ...] = field(default=())

@@ -23,12 +23,23 @@ from bigclf.algorithms import registry
 from bigclf.core import Array, Learner, Shape, Spec, State
 from bigclf.errors import BigclfError, ModelFileError
 from bigclf.files import whole_file
+from bigclf.reading.feature_map import LINEAR
 from bigclf.reading.schema import Schema
 from bigclf.units import code_matrix
 from bigclf.weighting import ClassWeight
 
-FORMAT = 1
-UPGRADES: dict[int, Callable[[dict[str, Any], dict[str, Array]], None]] = {}  # from format n to n + 1, in place
+FORMAT = 2
+
+
+def upgrade_1(header: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Format 1 had neither class weights nor feature maps, and the learners of sums did not count their rows apart."""
+    header["class_weight"] = None
+    header["schema"]["map"] = list(LINEAR)
+    if "state/rows" in arrays:
+        arrays["state/shown"] = np.array([arrays["state/rows"].sum()])
+
+
+UPGRADES: dict[int, Callable[[dict[str, Any], dict[str, Array]], None]] = {1: upgrade_1}  # to the next, in place
 
 
 @dataclass
@@ -138,9 +149,9 @@ def load(path: Path) -> Model:
         raise ModelFileError(path, f"not a bigclf model (its header is damaged: {_line(e)})") from None
     if number > FORMAT:
         raise ModelFileError(path, f"written by format {number}, this program reads up to {FORMAT}; upgrade bigclf")
-    for step in range(number, FORMAT):
-        UPGRADES[step](header, arrays)
     try:
+        for step in range(number, FORMAT):
+            UPGRADES[step](header, arrays)
         return _model(header, arrays)
     except MemoryError:
         raise
@@ -207,7 +218,7 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
         int(header["passes"]),
         int(header["next_row"]),
         {str(k): int(v) for k, v in header["counts"].items()},
-        header.get("class_weight"),
+        header["class_weight"],
         [int(k) for k in header["share"]] if header["share"] else None,
         dict(header["run"]),
     )

@@ -350,7 +350,8 @@ def look_cli(data: bytes) -> str:
 
 OPTIONS = """--scale none minmax std maxabs row-l2 std,row-l2\n--missing mean zero error skip
 --hash-bits 3 8\n--no-bias\n--dtype float64\n--passes 2\n--classes 0,1,x\n--positive 1 0 yes\n--shuffle block
---seed 7"""
+--seed 7\n--features rm poly rff rff\n--order 1 3\n--rff-dim 1 5\n--sigma 0.1 1e3\n--max-features 9 300
+--class-weight online 1=2 yes=.5"""
 READS = """--categorical 1 a\n--ignore 2 w\n--delimiter ; tab\n--quote ' "\n--encoding latin1 utf-16 cp1252\n--decimal ,
 --limit 3\n--no-header"""
 OPTIONS, READS = ([line.split() for line in text.splitlines()] for text in (OPTIONS, READS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,3 +139,17 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
         save(tmp_path / "m.npz", a_model("pa")[0])
     assert [p.name for p in tmp_path.iterdir()] == ["m.npz"]
     assert (tmp_path / "m.npz").read_bytes() == old
+
+
+def test_a_model_of_format_1_predicts_as_it_did(good, folder):
+    """Trained by the version before class weights and feature maps, on heart_scale.svm."""
+    old = Path(__file__).parent / "models" / "format1.npz"
+    data = Path(__file__).parent.parent / "sample_data" / "heart_scale.svm"
+    lines = good("predict", old, data, "--scores", "-q").lines
+    want = ["1\t1.0506664417110738", "1\t0.143531982002699", "-1\t-0.29211089322192185"]
+    assert [line.split("\t")[0] for line in lines[:3]] == ["1", "1", "-1"]
+    np.testing.assert_allclose(
+        [float(line.split("\t")[1]) for line in lines[:3]], [float(w.split("\t")[1]) for w in want], rtol=1e-12
+    )
+    good("train", data, "--continue", old, "-o", "n.npz", "-q")
+    assert load(folder / "n.npz").state.shown[0] == 540 == load(folder / "n.npz").rows

@@ -1,7 +1,8 @@
 """Adaptive cost-sensitive online gradient: AROW's covariance with a loss in which the positive class counts rho.
 
 acog-1: loss max(0, k - m); acog-2: loss k max(0, 1 - m); k = rho for the positive class, else 1. The step uses the
-covariance after the row. rho = T_n / T_p from the counts before the row (metric sum), or c_p / c_n (metric cost).
+covariance after the row. rho = (T_n + 1) / (T_p + 1) from the counts before the row (metric sum), or c_p / c_n (metric
+cost).
 """
 
 from __future__ import annotations
@@ -47,25 +48,10 @@ PARAMS = (
     Param("mean-cov", str, "new", "covariance of the step: after or before the row", choices=("new", "old")),
 )
 ZHAO = "Zhao et al., IEEE TKDE 31(2) (2018), adaptive cost-sensitive online classification"
-SPECS = (
-    Spec(
-        "acog-1",
-        "cost-sensitive adaptive gradient: the positive class has a wider margin",
-        ZHAO,
-        partial(build, "ACOG_1"),
-        PARAMS,
-        cost=COST,
-        memory=MEMORY,
-        uses_weights=False,
-    ),
-    Spec(
-        "acog-2",
-        "cost-sensitive adaptive gradient: the positive class has larger steps",
-        ZHAO,
-        partial(build, "ACOG_2"),
-        PARAMS,
-        cost=COST,
-        memory=MEMORY,
-        uses_weights=False,
-    ),
+SPECS = tuple(
+    Spec(name, line, ZHAO, partial(build, rule), PARAMS, cost=COST, memory=MEMORY, uses_weights=False)
+    for name, line, rule in (
+        ("acog-1", "cost-sensitive adaptive gradient: the positive class has a wider margin", "ACOG_1"),
+        ("acog-2", "cost-sensitive adaptive gradient: the positive class has larger steps", "ACOG_2"),
+    )
 )

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bigclf.algorithms.least_squares import ETA, EVERY, RIDGE, SPARSE_SOLVES, TAU
-from bigclf.algorithms.normal_equations import positive_solve
-from bigclf.core import TILE, Array, Block, Learner, Param, Plan, Scores, Shape, Spec
+from bigclf.algorithms.normal_equations import ETA, EVERY, RIDGE, TAU, due, positive_solve
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec
 
 
 class Fading(NamedTuple):
@@ -60,9 +59,9 @@ def build(b: float = 1e-4, tau: float = 0.0, eta: float = 1.0, solve_every: int 
             mine = target != 0
             if mine.any():
                 add(s, u, P[mine], (target[mine] > 0).astype(int))
-        n, last = float(s.seen.sum(axis=1).max(initial=0.0)), float(s.solved[:, 0].min(initial=np.inf))
-        seldom = max(TILE, SPARSE_SOLVES * s.w.shape[1])
-        return finish(s) if n >= last + (solve_every or max(seldom, last)) else s
+        shown, cols = s.seen.sum(axis=1), s.w.shape[1]
+        late = [due(n, last, cols, solve_every) for n, last in zip(shown, s.solved[:, 0], strict=True)]
+        return finish(s) if any(late) else s
 
     def add(s: Fading, u: int, P: Array, side: Array) -> None:
         """Rows P (n, cols) of a side, 0 or 1, to unit u."""

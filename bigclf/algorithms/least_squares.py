@@ -18,17 +18,21 @@ from __future__ import annotations
 
 from functools import partial
 
+from bigclf.algorithms import published
 from bigclf.algorithms.normal_equations import (
+    ETA,
+    EVERY,
+    RIDGE,
+    TAU,
     Sums,
+    due,
     pooled_system,
     positive_solve,
     scaling,
     weighted_system,
     zero_if_unseen,
 )
-from bigclf.core import TILE, Array, Block, Learner, Param, Plan, Scores, Shape, Spec
-
-SPARSE_SOLVES = 32  # at least so many rows a column between two solutions, so that solving stays a small part
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec
 
 
 def build(
@@ -50,8 +54,6 @@ def build(
     from bigclf.kernels import gram, linear
 
     if form in ("algorithm1", "recursive"):
-        from bigclf.algorithms import published
-
         return (published.algorithm1 if weighted else published.recursive)(b, tau, eta)
 
     pooled = not weighted
@@ -90,7 +92,9 @@ def build(
             one = slice(i, i + 1)
             row = Block(block.row[one], take(block.X, i, i + 1), block.y[one])
             own = plan._replace(target=plan.target[:, one], weight=plan.weight[:, one], pre=plan.pre[:, one])
-            s = finish(update(s, row, own))
+            s = update(s, row, own)
+            if s.shown[0] > s.solved[0]:
+                s = finish(s)
         return s
 
     def update(s: Sums, block: Block, plan: Plan) -> Sums:
@@ -103,11 +107,8 @@ def build(
         weight = plan.weight[0] if plan.weight.size else np.empty(0)  # the same for all units, as the sums are
         gram.add(block.X, y, weight, pooled, s.gram, s.first, s.rows, s.lo, s.hi, scratch)
         s.shown[0] += (y >= 0).sum()
-        n, last = s.shown[0], s.solved[0]
-        seldom = max(TILE, SPARSE_SOLVES * s.w.shape[1])
-        stale = np.isnan(s.shift).any()  # units were born since
-        every = solve_every or (seldom if stale else max(seldom, last))
-        return finish(s) if n >= last + every else s
+        stale = bool(np.isnan(s.shift).any())  # units were born since
+        return finish(s) if due(s.shown[0], s.solved[0], s.w.shape[1], solve_every, stale) else s
 
     def decision(s: Sums, X: object) -> Scores:
         return linear.score(s.w, X) + s.shift[:, None]
@@ -153,16 +154,6 @@ def build(
     return Learner(init, learn, decision, axes, grain="tile", finish=finish, merge=merge, refit=refit)
 
 
-RIDGE = Param("b", float, 1e-4, "ridge: added to the diagonal", low=0.0)
-TAU = Param("tau", float, 0.0, "middle of the two targets")
-ETA = Param("eta", float, 1.0, "half the distance of the two targets", low=0.0, open_low=True)
-EVERY = Param(
-    "solve-every",
-    int,
-    0,
-    "rows, in tiles of 1024, between solutions for the running measures (0: seldom, ever more seldom)",
-    low=0,
-)
 RECURSIVE = Param(
     "form",
     str,
@@ -191,6 +182,7 @@ def _spec(name: str, line: str, source: str, weighted: bool, *more: Param) -> Sp
         cost="O(columns^2) a row by BLAS, O(columns^3) a solution and unit",
         memory="8 bytes x columns^2" + (" x classes" if weighted else ""),
         one_pass=True,
+        balances=weighted,
         solve_scaling=lambda params: params.get("form", "sums") in ("sums", "per-row"),
     )
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bigclf.core import Array
+from bigclf.core import TILE, Array, Param
 from bigclf.errors import BigclfError
+
+SPARSE_SOLVES = 32  # at least so many rows a column between two solutions, so that solving stays a small part
+
+RIDGE = Param("b", float, 1e-4, "ridge: added to the diagonal", low=0.0)
+TAU = Param("tau", float, 0.0, "middle of the two targets")
+ETA = Param("eta", float, 1.0, "half the distance of the two targets", low=0.0, open_low=True)
+EVERY = Param(
+    "solve-every",
+    int,
+    0,
+    "rows, in tiles of 1024, between solutions for the running measures (0: seldom, ever more seldom)",
+    low=0,
+)
 
 
 class Sums(NamedTuple):
-    """Sums over the rows by class, and the solution they gave last."""
+    """Sums over the rows by class, each row times its weight g, and the solution they gave last."""
 
-    gram: Array  # (classes, cols, cols) sum of p p'; (1, cols, cols) when pooled
-    first: Array  # (classes, cols) sum of p
+    gram: Array  # (classes, cols, cols) sum of g p p'; (1, cols, cols) when pooled
+    first: Array  # (classes, cols) sum of g p
     rows: Array  # (classes,) sum of the weights of the rows
     shown: Array  # (1,) rows
     lo: Array  # (cols,) least value of each column
@@ -21,6 +34,15 @@ class Sums(NamedTuple):
     w: Array  # (units, cols) solution, for rows as they come in
     shift: Array  # (units,) what scaling adds to every score; NaN before the first solution
     solved: Array  # (1,) rows in the solution
+
+
+def due(shown: float, solved: float, cols: int, every: int, stale: bool = False) -> bool:
+    """Whether a solution is due after `shown` rows, the last one after `solved`; `stale`: it was for other units.
+
+    Every `every` rows, or for 0 after 1,024, 2,048, 4,096, ... and not before 32 rows a column.
+    """
+    seldom = max(TILE, SPARSE_SOLVES * cols)
+    return shown >= solved + (every or (seldom if stale else max(seldom, solved)))
 
 
 def zero_if_unseen(extreme: Array, s: Sums) -> Array:
@@ -34,7 +56,7 @@ def scaling(scale: str, s: Sums) -> tuple[Array, Array]:
     """Offset and factor of each column: a value v is solved for as (v - offset) * factor. Constant columns keep 1."""
     import numpy as np
 
-    cols, n = s.lo.size, max(float(s.rows.sum()), 1.0)
+    cols, n = s.lo.size, float(s.rows.sum()) or 1.0
     offset, factor = np.zeros(cols), np.ones(cols)
     lo, hi = np.where(np.isfinite(s.lo), s.lo, 0.0), np.where(np.isfinite(s.hi), s.hi, 0.0)
     if scale == "minmax":

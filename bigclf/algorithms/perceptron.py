@@ -25,7 +25,7 @@ def first_order(rule: str, C: float = 1.0) -> Learner:
         linear.update(state.w, number, C, block.X, plan)
         return state
 
-    return Learner(linear.zeros, update, lambda s, X: linear.score(s.w, X), linear.AXES, signed=("w",))
+    return Learner(linear.zeros, update, linear.decision, linear.AXES, signed=("w",))
 
 
 SPECS = (

@@ -94,12 +94,17 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
         """Keep rows aside, whose y becomes -1."""
         cols, have = base.aside.shape[1], int(np.count_nonzero(base.kind))
         room = most_aside(cols) - have
+        if room < 0:  # columns were born, and so many rows of them are too many
+            have += room
+            size = _power(have)
+            base = base._replace(aside=base.aside[:size].copy(), kind=base.kind[:size].copy())
+            base.aside[have:], base.kind[have:] = 0.0, 0.0
         mine = np.flatnonzero((block.row % every == every - 1) & (y >= 0))[: max(room, 0)]
         if not mine.size:
             return base
         need = have + mine.size
         if need > len(base.kind):  # a power of two: the size does not depend on how the rows were cut
-            more = (1 << (need - 1).bit_length()) - len(base.kind)
+            more = _power(need) - len(base.kind)
             base = base._replace(
                 aside=np.concatenate([base.aside, np.zeros((more, cols))]),
                 kind=np.concatenate([base.kind, np.zeros(more)]),
@@ -143,6 +148,11 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
         return {"slots": most, "points": most, "aside": rows, "extra": rows}
 
     return Learner(init, update, decision, axes, most=limits, grain="end", finish=finish, refit=refit)
+
+
+def _power(n: int) -> int:
+    """The least power of two that is no less."""
+    return 1 << (n - 1).bit_length()
 
 
 def most_aside(cols: int) -> int:

@@ -1,16 +1,16 @@
-"""Least squares row by row, as published: what the forms from sums are tested against, and true scores before a row.
+"""Least squares row by row: what the forms from sums are tested against, and true scores before a row.
 
 rls has its recursion, O(columns^2) a row. nr-rls has Algorithm 1, which is O(columns^3) a row and loses digits. ir-rls
-keeps every row and goes through all of them at each: O(rows columns^2) a row.
+keeps every row and goes through all of them at each, O(rows columns^2) a row; it is known by what is said of it.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from bigclf.algorithms.least_squares import ETA, RIDGE, TAU
-from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec
-from bigclf.errors import UnsupportedError, UsageError
+from bigclf.algorithms.normal_equations import ETA, RIDGE, TAU
+from bigclf.core import Array, Block, Learner, Param, Plan, Shape, Spec
+from bigclf.errors import BudgetError, UnsupportedError, UsageError
 
 
 class Recursion(NamedTuple):
@@ -69,21 +69,18 @@ def algorithm1(b: float, tau: float, eta: float) -> Learner:
         s.z[u, side] += beta * (target * p - s.z[u, side])
         s.w[u] = s.inverse[u] @ s.z[u].sum(axis=0)
 
-    def decision(s: Recursion, X: object) -> Scores:
-        return linear.score(s.w, X)
-
     def refit(s: Recursion, old: Array, new: Array) -> Recursion:
         raise UnsupportedError("--form algorithm1 cannot take a class born late; name all with --classes")
 
-    return Learner(init, update, decision, AXES, refit=refit)
+    return Learner(init, update, linear.decision, AXES, refit=refit)
 
 
 class Inverse(NamedTuple):
     """State of recursive least squares."""
 
     w: Array  # (units, cols)
-    inverse: Array  # (cols, cols) of b I + sum p p'
-    first: Array  # (classes, cols) sum of p
+    inverse: Array  # (cols, cols) of b I + sum g p p', g the weight of a row
+    first: Array  # (classes, cols) sum of g p
 
 
 def recursive(b: float, tau: float, eta: float) -> Learner:
@@ -108,7 +105,7 @@ def recursive(b: float, tau: float, eta: float) -> Learner:
         return s._replace(w=(tau + eta * new) @ s.first @ s.inverse)
 
     axes = {"w": ("units", "cols"), "inverse": ("cols", "cols"), "first": ("classes", "cols")}
-    return Learner(init, update, lambda s, X: linear.score(s.w, X), axes, refit=refit)
+    return Learner(init, update, linear.decision, axes, refit=refit)
 
 
 class Kept(NamedTuple):
@@ -119,13 +116,14 @@ class Kept(NamedTuple):
     y: Array  # (max_rows,) their classes
     side: Array  # (units, max_rows) -1, +1
     n: Array  # (1,) rows kept
+    inverse: Array  # (cols, cols) of the last unit
 
 
 def reweighted(b: float = 1e-4, tau: float = 0.0, eta: float = 1.0, max_rows: int = 5000) -> Learner:
     """Iteratively reweighted recursive least squares: equal to ter after every row."""
     import numpy as np
 
-    from bigclf.block import densify, take
+    from bigclf.block import row_into, take
     from bigclf.kernels import linear
     from bigclf.kernels import recursive as kernels
 
@@ -133,26 +131,34 @@ def reweighted(b: float = 1e-4, tau: float = 0.0, eta: float = 1.0, max_rows: in
 
     def init(shape: Shape) -> Kept:
         u, d = shape.units, shape.cols
-        return Kept(np.zeros((u, d)), np.zeros((max_rows, d)), np.zeros(max_rows), np.zeros((u, max_rows)), np.zeros(1))
+        return Kept(
+            np.zeros((u, d)),
+            np.zeros((max_rows, d)),
+            np.zeros(max_rows),
+            np.zeros((u, max_rows)),
+            np.zeros(1),
+            np.zeros((d, d)),
+        )
 
     def solve(s: Kept) -> Kept:
-        d = s.w.shape[1]
-        R, k = np.empty((d, d)), np.empty(d)
+        k = np.empty(s.w.shape[1])
         for u, w in enumerate(s.w):
-            kernels.reweighted(w, s.kept, s.side[u], int(s.n[0]), b, tau, eta, R, k)
+            kernels.reweighted(w, s.kept, s.side[u], int(s.n[0]), b, tau, eta, s.inverse, k)
         return s
 
     def update(s: Kept, block: Block, plan: Plan) -> Kept:
-        for i, p in enumerate(densify(block.X)):
+        shown = np.atleast_1d(plan.target.any(axis=0))
+        if s.n[0] + shown.sum() > max_rows:
+            raise BudgetError(
+                f"ir-rls keeps every row, at most --max-rows {max_rows:,}; nr-rls has the same solution without"
+            )
+        for i in range(len(block.y)):
             plan.pre[:, i] = linear.score(s.w, take(block.X, i, i + 1))[:, 0]
-            if not plan.target[:, i].any():
+            if not shown[i]:
                 continue
             n = int(s.n[0])
-            if n == max_rows:
-                raise UnsupportedError(
-                    f"ir-rls keeps every row, at most --max-rows {max_rows:,}; nr-rls has the same solution without"
-                )
-            s.kept[n], s.y[n], s.side[:, n] = p, block.y[i], plan.target[:, i]
+            row_into(block.X, i, s.kept[n])
+            s.y[n], s.side[:, n] = block.y[i], plan.target[:, i]
             s.n[0] = n + 1
             solve(s)
         return s
@@ -168,8 +174,9 @@ def reweighted(b: float = 1e-4, tau: float = 0.0, eta: float = 1.0, max_rows: in
         "y": (max_rows,),
         "side": ("units", max_rows),
         "n": (1,),
+        "inverse": ("cols", "cols"),
     }
-    return Learner(init, update, lambda s, X: linear.score(s.w, X), axes, refit=refit)
+    return Learner(init, update, linear.decision, axes, refit=refit)
 
 
 def _require_ridge(b: float) -> None:

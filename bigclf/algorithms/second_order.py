@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bigclf.core import Array, Block, Learner, Param, Plan, State
+from bigclf.core import Array, Block, Learner, Param, Plan, Shape, State
 
 COV = Param("cov", str, "diag", "covariance: its diagonal, or full (columns^2 memory)", choices=("diag", "full"))
 COST = "O(nnz) a row; full: O(columns^2)"
@@ -43,13 +43,11 @@ def gaussian(
 
     axes: dict[str, tuple[str | int, ...]] = dict(confidence.AXES_FULL if full else confidence.AXES_DIAG)
     start = confidence.start_full if full else confidence.start_diag
-    if costs is None:
-        return Learner(start, update, lambda s, X: linear.score(s.w, X), axes, signed=("w",))
-    axes["seen"] = ("units", "sides")
-    return Learner(
-        lambda shape: confidence.Costly(*start(shape), np.zeros((shape.units, 2))),
-        update,
-        lambda s, X: linear.score(s.w, X),
-        axes,
-        signed=("w",),
-    )
+
+    def init(shape: Shape) -> State:
+        begun = start(shape)
+        return begun if costs is None else confidence.Costly(*begun, np.zeros((shape.units, 2)))
+
+    if costs is not None:
+        axes["seen"] = ("units", "sides")
+    return Learner(init, update, linear.decision, axes, signed=("w",))

@@ -9,6 +9,7 @@ import typer
 
 from bigclf.cli.groups import ENCODING, READING
 from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, choice, takes
+from bigclf.errors import UsageError
 
 EXAMPLE = 'Example: bigclf compare data.svm --algo nr-rls --algo "pa-1 --C 0.1" --test test.svm'
 Algos = Annotated[
@@ -47,6 +48,8 @@ def compare(
     The table has the measures of each, of rows before they are learned and of those of --test, its processor time for
     a row, and the memory of its state.
     """
+    if "-" in data and "-" in (test or []):
+        raise UsageError("compare: standard input can be read once only; use a file for --test")
     from bigclf.cli.ready import ready
 
     ready([*data, *(test or [])], reading)

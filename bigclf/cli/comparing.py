@@ -9,10 +9,13 @@ from typing import Any
 
 from bigclf import start
 from bigclf.cli.entrants import entrants
+from bigclf.cli.evaluating import tell_new_classes
 from bigclf.cli.options import Given
+from bigclf.cli.predicting import tell_read
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit, number, show, table
 from bigclf.cli.session import cap_of, kept_reading, no_rows, read_options, scoring_stream
+from bigclf.errors import UsageError
 from bigclf.files import writable
 from bigclf.limits import human
 from bigclf.model import save
@@ -29,15 +32,24 @@ SHOWN = {"error": "error", "g_mean": "G-mean", "kappa": "kappa", "balanced_accur
 SMALLER = ("error",)  # is better
 
 
-def opened(data: Sequence[str], reading: Given, encoding: Given) -> tuple[Stream, list[Raw], Iterator[Raw]]:
-    """The stream of the inputs, its head, and what follows. Raises DataError where there is no row."""
+def begun(
+    data: Sequence[str],
+    algos: Sequence[str],
+    reading: Given,
+    encoding: Given,
+    folds: tuple[int, int, int] | None = None,
+) -> tuple[Contest, Iterator[Raw]]:
+    """A contest of these algorithms over the inputs, and all rows. Raises DataError where there is none."""
+    wanted = entrants(algos, encoding)
     sources = find(data, reading.get("format", "auto"))
+    if folds and any(s.size is None for s in sources):
+        raise UsageError("cv: reads the data twice, and pipes can be read once only; use a file")
     options = read_options(reading, sources, hash_bits=encoding.get("hash_bits", 0))
     stream = Stream(sources, options, limit=reading.get("limit", 0))
     head, rest = collect(iter(stream))
     if not head:
         raise no_rows(sources, stream.skips)
-    return stream, head, rest
+    return Contest(wanted, stream, head, cap_of(reading), folds), chain(head, rest)
 
 
 def taught(contest: Contest, rows: Iterator[Raw], report: Report) -> None:
@@ -47,6 +59,8 @@ def taught(contest: Contest, rows: Iterator[Raw], report: Report) -> None:
             contest.learn(raw)
             progress.tick()
         contest.end()
+    if not contest.learned:
+        raise no_rows(contest.stream.sources, contest.stream.skips)
 
 
 def run(
@@ -62,17 +76,13 @@ def run(
 ) -> None:
     """Train all, judge all, and print the table, best first."""
     report = Report(quiet)
-    wanted = entrants(algos, encoding)
     if output is not None:
         writable(output, [*data, *test])
     if test:
         find(test, reading.get("format", "auto"))  # a name that is wrong is told before the work
-    stream, head, rest = opened(data, reading, encoding)
-    contest = Contest(wanted, stream, head, cap_of(reading))
-    taught(contest, chain(head, rest), report)
-    if not contest.fit.rows:
-        raise no_rows(stream.sources, stream.skips)
-    kept = kept_reading(stream)
+    contest, rows = begun(data, algos, reading, encoding)
+    taught(contest, rows, report)
+    kept = kept_reading(contest.stream)
     told = [_facts(entry) for entry in contest.entries]
     if test:
         held = scoring_stream(contest.fit.model(kept, contest.fit.next_row, 1), test, reading, labels=True)
@@ -81,19 +91,20 @@ def run(
             raise no_rows(held.sources, held.skips)
         for facts, matrices in zip(told, judge.matrices, strict=True):
             facts["test"] = measured(measures(matrices[0]))
+        tell_read(report, held, judge.encoders[0])
+        tell_new_classes(report, judge.encoders[0])
     order = sorted(range(len(told)), key=lambda k: _rank(told[k]["test" if test else "progressive"][by], by))
     ranked = [told[k] for k in order]
     if json:
-        emit({"rows": contest.fit.rows, "skipped": stream.skips.rows, "algorithms": ranked})
+        emit({"rows": contest.learned, "skipped": contest.stream.skips.rows, "algorithms": ranked})
     else:
         _table(ranked, by)
-    report.notices(stream.notices)
-    report.skipped(stream.skips)
-    report.note(report.speed(contest.fit.rows))
+    tell_read(report, contest.stream, contest.lanes[0].encoder)
+    report.note(report.speed(contest.learned))
     if output is not None:
         best = contest.entries[order[0]]
         save(output, best.fits[0].model(kept, best.fits[0].next_row, 1))
-        report.note(f"model: {output} ({best.entrant.spec.name})")
+        report.note(f"model: {output} ({best.entrant.title})")
 
 
 def measured(m: Measures) -> dict[str, float | None]:
@@ -107,7 +118,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
         "algorithm": entry.entrant.spec.name,
         "options": entry.entrant.options,
         "progressive": measured(measures(fit.matrix)),
-        "microseconds_per_row": round(1e6 * entry.pace.per_row(), 4),
+        "microseconds_per_row": round(1e6 * entry.per_row(), 4),
         "state_bytes": fit.nbytes(),
     }
 
@@ -122,7 +133,7 @@ def _table(ranked: list[dict[str, Any]], by: str) -> None:
     titles = [SHOWN[n] if part == "progressive" else f"test {SHOWN[n]}" for part in parts for n in names]
     rows = [
         [
-            " ".join(filter(None, (r["algorithm"], r["options"]))),
+            f"{r['algorithm']} {r['options']}".rstrip(),
             *(number(r[part][n]) for part in parts for n in names),
             f"{r['microseconds_per_row']:.3g}",
             human(r["state_bytes"]),

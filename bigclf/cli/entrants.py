@@ -11,7 +11,7 @@ import typer
 from bigclf.algorithms import registry
 from bigclf.cli.groups import ENCODING
 from bigclf.cli.options import Given, algorithm, beside, takes
-from bigclf.cli.session import wishes_of
+from bigclf.cli.session import MAP_OPTIONS, wishes_of
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, UsageError
 from bigclf.training.contest import Entrant
@@ -22,8 +22,9 @@ OWN = ("scale", "features", "order", "rff_dim", "sigma", "max_features")  # of t
 def entrants(texts: Sequence[str], encoding: Given) -> list[Entrant]:
     """The entrants that these texts name; what they leave open is as `encoding` has it. Raises UsageError."""
     found = [_entrant(text, encoding) for text in texts]
-    for k, entrant in enumerate(found):
-        if entrant in found[:k]:
+    meant = [(e.spec.name, registry.arguments(e.spec, e.params), e.wishes) for e in found]
+    for k, entrant in enumerate(meant):
+        if entrant in meant[:k]:
             raise UsageError(f"--algo '{texts[k]}': is named twice")
     return found
 
@@ -37,24 +38,25 @@ def _entrant(text: str, encoding: Given) -> Entrant:
         raise UsageError("--algo: names no algorithm")
     spec = registry.get(words[0])
     own, params = _parsed(text, words[1:], spec)
+    if "features" in own:  # options outside may be of another map
+        encoding = {k: v for k, v in encoding.items() if own["features"] in MAP_OPTIONS.get(k, (own["features"],))}
     return Entrant(shlex.join(words[1:]), spec, params, wishes_of({**encoding, **own}, spec, params))
 
 
 def _parsed(text: str, words: list[str], spec: Spec) -> tuple[Given, dict[str, Any]]:
+    if "--help" in words:
+        raise UsageError(f"--algo '{text}': `bigclf train --algo {spec.name} --help` shows its options")
     app = typer.Typer(add_completion=False)
 
-    @app.command()
+    @app.command(add_help_option=False)
     @takes(encoding=beside({k: ENCODING[k] for k in OWN}, spec), params=algorithm(spec.params, spec.name))
     def options(*, encoding: Given, params: Given) -> tuple[Given, Given]:
         return encoding, params
 
     try:
-        given = app(words, prog_name=spec.name, standalone_mode=False)
+        own, params = app(words, prog_name=spec.name, standalone_mode=False)
     except Exception as e:
         if isinstance(e, BigclfError) or not hasattr(e, "format_message"):
             raise
         raise UsageError(f"--algo '{text}': {' '.join(e.format_message().split()).rstrip('.')}") from None
-    if not isinstance(given, tuple):  # --help ends with a number
-        raise UsageError(f"--algo '{text}': `bigclf train --algo {spec.name} --help` shows its options")
-    own, params = given
     return own, {k.replace("_", "-"): v for k, v in params.items()}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.cli.options import Given
-from bigclf.cli.predicting import tell_unknown
+from bigclf.cli.predicting import tell_read
 from bigclf.cli.report import Report, emit, number, show, table
 from bigclf.cli.session import no_rows, scoring_stream
 from bigclf.errors import BigclfError
@@ -58,12 +58,16 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
         emit(_document(m, area, bound, names, matrix[np.ix_(order, order)], stream.skips.rows, new))
     else:
         _tables(m, area, bound, names, matrix[np.ix_(order, order)])
-    report.notices(stream.notices)
-    report.skipped(stream.skips)
-    tell_unknown(report, encoder)
+    tell_read(report, stream, encoder)
+    tell_new_classes(report, encoder)
+    report.note(f"{rows:,} rows, {report.speed(rows)}")
+
+
+def tell_new_classes(report: Report, encoder: Encoder) -> None:
+    """Classes of the data that the model has not seen."""
+    new = encoder.classes[len(encoder.schema.classes) :]
     if new:
         report.note(f"classes that the model has not seen, always wrong: {', '.join(new[:10])}")
-    report.note(f"{rows:,} rows, {report.speed(rows)}")
 
 
 def _document(

@@ -223,7 +223,8 @@ ENCODING: dict[str, Any] = {
         int | None, typer.Option("--order", min=1, max=6, help="highest degree of rm and poly; default 2", **_HOW)
     ],
     "rff_dim": Annotated[
-        int | None, typer.Option("--rff-dim", min=1, help="number of random Fourier features; default 500", **_HOW)
+        int | None,
+        typer.Option("--rff-dim", min=1, max=1 << 31, help="number of random Fourier features; default 500", **_HOW),
     ],
     "sigma": Annotated[
         float | None,
@@ -233,7 +234,7 @@ ENCODING: dict[str, Any] = {
     ],
     "max_features": Annotated[
         int | None,
-        typer.Option("--max-features", min=1, help="that a map may make; default 20,000", **_HOW),
+        typer.Option("--max-features", min=1, max=1 << 31, help="that a map may make; default 20,000", **_HOW),
     ],
     "classes": Annotated[
         str | None,

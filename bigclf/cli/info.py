@@ -12,6 +12,7 @@ from bigclf.cli.options import Json, ModelFile, Verbose
 
 if TYPE_CHECKING:
     from bigclf.reading.feature_map import FeatureMap
+    from bigclf.weighting import ClassWeight
 
 EXAMPLE = "Example: bigclf info model.npz --weights --top 20"
 
@@ -41,6 +42,7 @@ def info(
         "passes": m.passes,
         "classes": sorted(schema.classes, key=sort_key),
         "counts": m.counts,
+        "class_weight": m.class_weight,
         "positive": None if len(schema.classes) != 2 else _positive(m.code(), schema.classes),
         "input": schema.kind,
         "features": schema.count(),
@@ -62,6 +64,7 @@ def info(
         "classes": ", ".join(facts["classes"][:20]) + (", ..." if len(facts["classes"]) > 20 else ""),
         "counts": ", ".join(f"{k}: {v:,}" for k, v in list(m.counts.items())[:20]),
         "state_bytes": human(facts["state_bytes"]),
+        "class_weight": _class_weight(m.class_weight),
     }
     rows = [[k.replace("_", " "), str(v)] for k, v in shown.items() if v not in (None, 0, "")]
     parts: list[Any] = [table(["", os.fsencode(model).decode(errors="replace")], rows, left=2)]
@@ -74,6 +77,10 @@ def _map(made: FeatureMap) -> str | None:
     if made.kind == "linear":
         return None
     return f"rff, dim {made.dim}, sigma {made.sigma:g}" if made.kind == "rff" else f"{made.kind}, order {made.order}"
+
+
+def _class_weight(weight: ClassWeight) -> str | None:
+    return ", ".join(f"{k}: {w:g}" for k, w in weight.items()) if isinstance(weight, dict) else weight
 
 
 def _positive(code: Any, classes: tuple[str, ...]) -> str:

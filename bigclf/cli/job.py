@@ -90,10 +90,14 @@ def spelled(name: str, value: Any) -> str:
 
     >>> spelled("bias", False), spelled("solve_every", 0), spelled("ignore", [])
     ('with --no-bias', 'with --solve-every 0', 'without --ignore')
+    >>> spelled("class_weight", {"a": 2.0, "b": 0.5})
+    'with --class-weight a=2 --class-weight b=0.5'
     """
     option = name.replace("_", "-")
     if isinstance(value, bool):
         return f"with --{option}" if value else f"with --no-{option}"
     if value is None or value == []:
         return f"without --{option}"
+    if isinstance(value, dict):
+        value = [f"{k}={v:.15g}" for k, v in value.items()]
     return "with " + " ".join(f"--{option} {v}" for v in (value if isinstance(value, list) else [value]))

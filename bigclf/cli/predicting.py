@@ -41,14 +41,14 @@ def run(
         rows = _lines(model, encoder, stream, scores, write)
     if not rows:
         raise no_rows(stream.sources, stream.skips)
-    report.notices(stream.notices)
-    report.skipped(stream.skips)
-    tell_unknown(report, encoder)
+    tell_read(report, stream, encoder)
     report.note(f"{rows:,} rows, {report.speed(rows)}")
 
 
-def tell_unknown(report: Report, encoder: Encoder) -> None:
-    """What the data held that the model does not know, and what was missing."""
+def tell_read(report: Report, stream: Stream, encoder: Encoder) -> None:
+    """What was noticed and skipped, what the data held that the model does not know, and what was missing."""
+    report.notices(stream.notices)
+    report.skipped(stream.skips)
     if encoder.left_out:
         report.note(f"{encoder.left_out:,} values were in columns that the model has not seen; they weigh nothing")
     for name, n in encoder.unseen.items():

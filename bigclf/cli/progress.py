@@ -30,6 +30,8 @@ class Watched(Protocol):
     @property
     def stream(self) -> Stream | Shuffled: ...
     @property
+    def learned(self) -> int: ...
+    @property
     def number(self) -> int: ...
     @property
     def passes(self) -> int: ...
@@ -48,7 +50,7 @@ class Progress:
             mode = "bar" if sys.stderr.isatty() else "plain"
         self.mode = "none" if report.quiet else mode
         now = time.monotonic()
-        self._began, self._rows_before, self._bytes_before = now, run.fit.rows, run.stream.progress()[0]
+        self._began, self._rows_before, self._bytes_before = now, run.learned, run.stream.progress()[0]
         self._due = now + (BAR_SECONDS if self.mode == "bar" else FIRST_LINE)
         self._log_due = now + LOG_SECONDS
 
@@ -112,8 +114,8 @@ class Progress:
         m = measures(fit.matrix)
         return {
             "pass": self.run.number,
-            "rows": fit.rows,
-            "rows_per_second": (fit.rows - self._rows_before) / seconds,
+            "rows": self.run.learned,
+            "rows_per_second": (self.run.learned - self._rows_before) / seconds,
             "bytes": done,
             "total_bytes": total,
             "megabytes_per_second": speed / 1e6,

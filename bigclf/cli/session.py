@@ -1,4 +1,4 @@
-"""From options to inputs: what train, predict, evaluate and check do alike before the first row."""
+"""From options to inputs: what commands that read data do alike before the first row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bigclf.core import Spec
 from bigclf.errors import DataError, UsageError
 from bigclf.limits import headroom, parse_budget
 from bigclf.reading.ahead import IN_FLIGHT
-from bigclf.reading.feature_map import LINEAR, FeatureMap
+from bigclf.reading.feature_map import KINDS, LINEAR, FeatureMap
 from bigclf.reading.head import Wishes
 from bigclf.reading.labels import canonical
 from bigclf.reading.options import BLOCK_SIZE, ReadOptions
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 KEPT = ("label", "ignore", "categorical", "header", "delimiter", "decimal", "quote", "encoding", "hash_bits")
 
-MAPS = ("rm", "poly", "rff")
-MAP_OPTIONS = {"order": MAPS[:2], "rff_dim": MAPS[2:], "sigma": MAPS[2:], "max_features": MAPS}
+MAP_OPTIONS = {"order": ("rm", "poly"), "rff_dim": ("rff",), "sigma": ("rff",), "max_features": KINDS[1:]}
 
 
 def cap_of(given: Given) -> int | None:
@@ -45,7 +44,11 @@ def cap_of(given: Given) -> int | None:
 
 
 def read_options(
-    given: Given, sources: Sequence[Source], kept: dict[str, Any] | None = None, curve: bool = False, **more: Any
+    given: Given,
+    sources: Sequence[Source],
+    kept: dict[str, Any] | None = None,
+    curve: bool = False,
+    **more: Any,
 ) -> ReadOptions:
     """Reading options: those given, else those kept in the model, else the defaults; blocks and columns that fit.
 
@@ -151,6 +154,8 @@ def class_weight(texts: Sequence[str], classes: Sequence[str]) -> ClassWeight:
             equals = ""
         if not equals:
             raise UsageError(f"--class-weight: '{text}' should be LABEL=W with a W above 0, or {ONLINE} alone")
+        if list(found).count(name) < sum(canonical(t.rpartition("=")[0]) == name for t in texts):
+            raise UsageError(f"--class-weight: class '{name}' is given twice")
         if name not in classes:
             known = ", ".join(classes[:10])
             raise UsageError(f"--class-weight: class '{name}' is not among {known}; declare it with --classes")

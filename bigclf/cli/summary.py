@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bigclf.algorithms.least_squares import SPARSE_SOLVES
+from bigclf.algorithms.normal_equations import SPARSE_SOLVES
 from bigclf.cli.report import Report, brief, peak_mib
 from bigclf.core import TILE
 from bigclf.model import Model
@@ -35,6 +35,8 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
         report.note(f"{found['missing']:,} missing values (--missing {schema.missing})")
     for name, n in found["unseen"].items():
         report.note(f"column '{name}': {n:,} rows have a category that the first rows did not; it weighs nothing")
+    if run.fit.spec.balances and isinstance(model.class_weight, dict) and len(model.schema.classes) < 3:
+        report.note(f"{model.algorithm} weighs two classes alike whatever --class-weight LABEL=W says")
     if run.fit.promoted:
         report.note("a class came late: the units of one against all started from the model of two classes")
     if first.rows:

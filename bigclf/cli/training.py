@@ -102,14 +102,14 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     spec = registry.get(job.algo or "")
     encoding = job.encoding
     bits = encoding.get("hash_bits", 0)
+    params = {name.replace("_", "-"): value for name, value in job.params.items()}
+    wishes = wishes_of(encoding | {"seed": job.seed or 1}, spec, params)
     options = read_options(job.reading, job.sources, hash_bits=bits)
     limit = job.reading.get("limit", 0)
     stream: Stream | Shuffled = Stream(job.sources, options, limit=limit)
     head, rest = collect(iter(stream))
     if not head:
         raise no_rows(job.sources, stream.skips)
-    params = {name.replace("_", "-"): value for name, value in job.params.items()}
-    wishes = wishes_of(encoding | {"seed": job.seed or 1}, spec, params)
     kinds = stream.kinds
     schema = make_schema(head, kinds.label if kinds is not None else None, wishes, stream.notices)
     rows: Iterator[Raw] = chain(head, rest)
@@ -119,7 +119,8 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
         stream.notices.update(noticed)
         rows = iter(stream)
     weight = class_weight(job.class_weight, schema.classes)
-    fit = Fit(spec, params, Encoder(schema, stream.skips), cap=cap_of(job.reading), class_weight=weight)
+    encoder = Encoder(schema, stream.skips)
+    fit = Fit(spec, params, encoder, None, cap_of(job.reading), encoder.map_bytes(), weight)
     _warn_sorted(head, fit, report)
     passes = _passes(job, spec, report)
     return Run(fit, stream, passes), rows, facts_of(job, passes)
@@ -144,7 +145,7 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     kinds = kinds_of(old.schema, options, "label" in job.reading) if job.sources[0].format != "libsvm" else None
     stream = _reader(job, options, kinds, job.reading.get("limit", 0))
     encoder = Encoder(old.schema, stream.skips, capacity=old.cols)
-    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), class_weight=old.class_weight)
+    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), encoder.map_bytes(), old.class_weight)
     fit.earlier = old.counts
     passes = _passes(job, old.spec, report)
     run = Run(fit, stream, passes, old.next_row)
@@ -186,7 +187,7 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
     else:
         stream = Stream(job.sources, options, kinds, found["limit"], share=share, **place)
     encoder = Encoder(old.schema, stream.skips, capacity=old.cols, gone=found["gone"])
-    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), class_weight=old.class_weight)
+    fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), encoder.map_bytes(), old.class_weight)
     run = Run(fit, stream, found["passes"])
     run.restore(found)
     report.note(f"going on at row {found['row'] % SHARE_ROWS} of pass {found['pass']}")

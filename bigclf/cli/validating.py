@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 from bigclf import start
-from bigclf.cli.comparing import SHOWN, measured, opened, taught
-from bigclf.cli.entrants import entrants
+from bigclf.cli.comparing import SHOWN, begun, measured, taught
 from bigclf.cli.options import Given
+from bigclf.cli.predicting import tell_read
 from bigclf.cli.report import Report, emit, number, show, table
-from bigclf.cli.session import cap_of, no_rows
-from bigclf.errors import DataError, UsageError
+from bigclf.errors import DataError
 from bigclf.reading.ahead import ahead
-from bigclf.training.contest import Contest
 from bigclf.training.judge import Judge
 from bigclf.training.metrics import measures
 
@@ -31,17 +28,13 @@ def run(
 ) -> None:
     """Train on all but each fold, test on it, and print the means. folds: runs, folds a run, seed."""
     report = Report(quiet)
-    wanted = entrants(algos, encoding)
-    stream, head, rest = opened(data, reading, encoding)
-    if any(s.size is None for s in stream.sources):
-        raise UsageError("cv: reads the data twice, and pipes can be read once only; use a file")
-    contest = Contest(wanted, stream, head, cap_of(reading), folds)
-    taught(contest, chain(head, rest), report)
-    again = stream.again()
+    contest, stream_rows = begun(data, algos, reading, encoding, folds)
+    taught(contest, stream_rows, report)
+    again = contest.stream.again()
     judge = Judge(contest, again.skips)
     rows = judge.rows(ahead(iter(again), start.recheck))
     if rows < folds[1]:
-        raise no_rows(stream.sources, stream.skips) if not rows else DataError(data[0], f"{rows} rows are too few")
+        raise DataError(data[0], f"{rows} rows are too few for {folds[1]} folds")
     told: list[dict[str, Any]] = []
     for entry, matrices in zip(contest.entries, judge.matrices, strict=True):
         each = [measured(measures(m)) for m in matrices]
@@ -52,27 +45,30 @@ def run(
                 "options": entry.entrant.options,
                 "measures": {name: _spread(v) for name, v in values.items()},
                 "values": values,
-                "seconds": round(entry.seconds(rows * (1 - 1 / folds[1])), 6),
+                "seconds": round(entry.seconds / len(matrices), 6),
             }
         )
     if json:
         emit(
-            {"rows": rows, "skipped": stream.skips.rows}
+            {"rows": rows, "skipped": contest.stream.skips.rows}
             | dict(zip(("runs", "folds", "seed"), folds, strict=True))
             | {"algorithms": told}
         )
     else:
         cells = [
             [
-                " ".join(filter(None, (t["algorithm"], t["options"]))),
+                f"{t['algorithm']} {t['options']}".rstrip(),
                 *(f"{number(m['mean'])} ± {number(m['std'])}" for m in t["measures"].values()),
                 f"{t['seconds']:.3g}",
             ]
             for t in told
         ]
         show(table(["algorithm", *SHOWN.values(), "s a fold"], cells))
-    report.notices(stream.notices)
-    report.skipped(stream.skips)
+    tell_read(report, contest.stream, contest.lanes[0].encoder)
+    counts = sum(m.sum(axis=1) for m in judge.matrices[0][: folds[1]])
+    few = [c for c, n in zip(contest.fit.classes, counts, strict=False) if n < folds[1]]
+    if few:
+        report.note(f"fewer rows than folds, so not in every fold: {', '.join(few[:10])}")
     report.note(f"{folds[0]} runs of {folds[1]} folds; {report.speed(rows)}")
 
 

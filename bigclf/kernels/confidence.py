@@ -13,6 +13,7 @@ import numpy as np
 from bigclf.block import OPTIONS, row_axpy, row_dot, rows
 from bigclf.core import Array, Plan, Shape
 from bigclf.jit import helper, kernel, overload, types
+from bigclf.kernels.recursive import shrink, times
 
 AROW, CW_VAR, CW_STDEV, ACOG_1, ACOG_2 = range(5)
 
@@ -219,13 +220,7 @@ def update_full(
                 k = rho[u, i]
             p[:] = 0.0
             row_axpy(1.0, X, i, p)
-            v = 0.0
-            for c in range(p.size):
-                s = 0.0
-                for d in range(p.size):
-                    s += su[c, d] * p[d]
-                sx[c] = s
-                v += s * p[c]
+            v = times(su, p, sx)
             alpha, beta, _ = rule(kind, t * m, v, a / g if kind == AROW else a, b, k)
             if alpha == 0.0 and beta == 0.0:
                 continue
@@ -234,5 +229,4 @@ def update_full(
                 step *= 1.0 - beta * v  # S after the row times x is S x (1 - beta v)
             for c in range(p.size):
                 wu[c] += step * sx[c]
-                for d in range(p.size):
-                    su[c, d] -= beta * sx[c] * sx[d]
+            shrink(su, sx, beta)

@@ -1,7 +1,7 @@
 """Sums of squares and products per class, tile by tile: the whole state of the least-squares family.
 
-Rows are gathered by class into a float64 tile by a compiled loop; the products are BLAS's (one symmetric product for
-each class that the tile holds).
+Dense rows are gathered by class into a float64 tile by a compiled loop; the products are BLAS's (one symmetric product
+for each class that the tile holds). Sparse rows of few entries are summed pair by pair.
 """
 
 from __future__ import annotations

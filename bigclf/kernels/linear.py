@@ -88,6 +88,11 @@ def score_into(w: Array, X: Any, out: Array) -> None:
             out[u, i] = row_dot(X, i, w[u])
 
 
+def decision(state: Any, X: Any) -> Scores:
+    """Decision values (units, n) of a state that has weights `w`."""
+    return score(state.w, X)
+
+
 def score(w: Array, X: Any) -> Scores:
     """Decision values (units, n)."""
     out = np.empty((w.shape[0], rows(X)))

@@ -200,7 +200,8 @@ def votes(base: Prototypes, machines: Machines, X: Any) -> Array:
     Of two classes the scores are plus and minus half the machine's output.
     """
     pairs = known(base)
-    aside = np.flatnonzero(machines.beta.any(axis=1))
+    n = min(len(base.kind), len(machines.beta))  # the rows aside may have become fewer since
+    aside = np.flatnonzero(machines.beta[:n].any(axis=1) & (base.kind[:n] > 0))
     kind, beta = base.kind[aside].astype(np.int64) - 1, machines.beta[aside]
     columns, norm = np.ascontiguousarray(base.aside[aside].T), (base.aside[aside] ** 2).sum(axis=1)
     sigma = float(machines.sigma[0])

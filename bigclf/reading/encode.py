@@ -6,7 +6,7 @@ A block is cut at the row where a column or a class is born, so that what a lear
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -28,9 +28,10 @@ from bigclf.reading.encode_kernel import (
 )
 from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.feature_map import Mapper
-from bigclf.reading.head import DENSE_COLUMNS, check_name
-from bigclf.reading.raw import Raw, Skips, Sparse, Words, take
-from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
+from bigclf.reading.head import check_name
+from bigclf.reading.other_kind import other_kind
+from bigclf.reading.raw import Raw, Skips, Sparse, take
+from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
 
 LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
 CELLS = 1 << 18  # of a dense block: what a core's cache holds
@@ -51,6 +52,7 @@ class Encoder:
         self.limit = LIMITS[schema.dtype]
         self.by_row = split_scale(schema.scale)[1]
         self.expander = Expander(schema.features, self.cols, schema.bias)
+        self.admit: Callable[[int], None] = lambda need: None  # is told of the bytes of larger tables, and may refuse
         self.mapper = None if schema.map.kind == "linear" else Mapper(schema.map, schema.dtype)
         self._met = False
         self._dropped = 0  # columns of a table that a model of LIBSVM rows does not have
@@ -120,31 +122,14 @@ class Encoder:
     def _meet(self, raw: Raw) -> None:
         """Let a model of one kind of input read the other, where columns can be told by their numbers."""
         self._met = True
-        schema, place = self.schema, raw.where(0).rsplit(":", 1)[0]
-        table = isinstance(raw.data, dict)
-        if table == (schema.kind == "table"):
+        features = other_kind(self.schema, raw)
+        if features is None:
             return
-        if schema.hash_bits:
-            raise DataError(
-                place, f"the model hashed the columns of {schema.kind} data (--hash-bits); give it such data"
-            )
-        worded = [f.name for f in schema.features if f.kind == "words"]
-        if worded:
-            raise DataError(place, f"the model goes by words in column '{worded[0]}'; give it a table")
-        if not isinstance(raw.data, dict):
-            return  # the j-th column of a table is index j
-        words = [name for name, column in raw.data.items() if isinstance(column, Words)]
-        if words:
-            raise DataError(place, f"column '{words[0]}' holds words, and the model was trained on LIBSVM rows")
-        if schema.used > DENSE_COLUMNS:
-            raise DataError(place, f"the model has {schema.used - 1} sparse columns; give it LIBSVM rows")
-        by_name = all(name.isascii() and name.isdigit() for name in raw.data)
-        places = [(name, int(name) if by_name else j) for j, name in enumerate(raw.data, 1)]
-        features = tuple(Feature(name, "number", i + 1) for name, i in places if i + 1 < schema.used)
-        self._dropped = len(places) - len(features)
+        self._dropped = len(raw.data) - len(features)
         if self._dropped and not self.frozen:
-            raise DataError(place, f"has {len(places)} feature columns, and the model {schema.used - 2}")
-        self.expander = Expander(features, self.cols, schema.bias)
+            place = raw.where(0).rsplit(":", 1)[0]
+            raise DataError(place, f"has {len(raw.data)} feature columns, and the model {self.schema.used - 2}")
+        self.expander = Expander(features, self.cols, self.schema.bias)
         if not self.frozen:
             self._note(np.array([f.column for f in features], np.int32))
 
@@ -156,9 +141,10 @@ class Encoder:
             self.schema = replace(self.schema, zero_based=True)
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
-        """Where a block that begins at `start` ends: a dense one fits the cache; at a tile's border if it can."""
-        whole = self.schema.layout == "csr" and self.mapper is None
-        last = end if whole else min(end, start + max(1, CELLS // self.schema.map.size(self.cols)))
+        """Where a block from `start` on ends: its cells and scores fit the cache; at a tile's border if it can."""
+        sparse = self.schema.layout == "csr" and self.mapper is None
+        wide = len(self.classes) if sparse else self.schema.map.size(self.cols)
+        last = min(end, start + max(1, CELLS // max(wide, 1)))
         border = start + int(np.searchsorted(row[start:last], (int(row[last - 1]) + 1) // TILE * TILE))
         return border if border > start else last
 
@@ -262,6 +248,8 @@ class Encoder:
             self.used = column + 1
             self.schema.map.check_size(self.used)
             self.cols = max(self.used, self.cols + self.cols // 8)
+            if self.mapper is not None:
+                self.admit(self.map_bytes())
             self._stretch()
 
     def _too_big(self, raw: Raw, row: int, column: int) -> None:

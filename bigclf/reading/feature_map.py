@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bigclf import draws
-from bigclf.block import cols, densify, rows
+from bigclf.block import cols, rows
 from bigclf.core import Array
 from bigclf.errors import BigclfError
 from bigclf.reading import map_kernel
@@ -128,7 +128,7 @@ def widened(omega: Array, cols: int, map: FeatureMap) -> Array:
 
 
 class Mapper:
-    """Maps blocks; makes its tables for a number of columns and more when that grows."""
+    """Maps blocks, by a map that is not linear; makes its tables for a number of columns and more when that grows."""
 
     def __init__(self, map: FeatureMap, dtype: str) -> None:
         self.map = map
@@ -151,8 +151,6 @@ class Mapper:
     def rows(self, X: Any) -> Array:
         """(n, size) mapped rows of X, dense or CSR with any number of columns."""
         map = self.map
-        if map.kind == "linear":
-            return densify(X, self.dtype)
         if cols(X) > self.cols:
             self.grow(cols(X))
         out = np.empty((rows(X), map.size(cols(X))), self.dtype)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.errors import BigclfError, DataError, UsageError
-from bigclf.reading.feature_map import LINEAR, FeatureMap
+from bigclf.reading.feature_map import LINEAR, SIGMAS, FeatureMap
 from bigclf.reading.labels import BREAKS, sort_key
 from bigclf.reading.moments import Moments
 from bigclf.reading.raw import Raw, Sparse, Words
@@ -135,7 +135,8 @@ def _feature_map(wishes: Wishes, zero_based: bool, used: int, spread: NDArray[np
     made = wishes.map._replace(first=1 if zero_based or wishes.hash_bits else 2)
     if made.kind == "rff":
         total = float(np.sqrt(np.sum(spread[made.first :] ** 2)))  # sqrt(columns), where each has a spread of one
-        made = made._replace(sigma=float(wishes.sigma or total / SIGMA_RULE or 1.0))
+        by_head = min(max(total / SIGMA_RULE, SIGMAS[0]), SIGMAS[1]) if total else 1.0
+        made = made._replace(sigma=float(wishes.sigma or by_head))
     made.check_size(used)
     return made
 

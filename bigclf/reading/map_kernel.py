@@ -30,13 +30,6 @@ def entry_value(X: Any, i: int, k: int) -> Any:
     return X[i, k] if isinstance(X, np.ndarray) else X.data[X.indptr[i] + k]
 
 
-@overload(cols, **OPTIONS)
-def _cols(X):  # type: ignore[no-untyped-def]
-    if isinstance(X, types.Array):
-        return lambda X: X.shape[1]
-    return lambda X: X.cols
-
-
 @overload(entries, **OPTIONS)
 def _entries(X, i):  # type: ignore[no-untyped-def]
     if isinstance(X, types.Array):

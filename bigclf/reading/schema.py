@@ -68,7 +68,7 @@ class Schema:
         values = dict(head) | {name: arrays[name] for name in cls.ARRAYS}
         values["features"] = tuple(Feature(n, k, int(c), tuple(w)) for n, k, c, w in values["features"])
         values["classes"] = tuple(str(c) for c in values["classes"])
-        values["map"] = FeatureMap(*values.get("map", ()))  # models of before there were maps have none
+        values["map"] = FeatureMap(*values["map"])
         missing = {f.name for f in fields(cls)} ^ set(values)
         if missing:
             raise KeyError(", ".join(sorted(missing)))

@@ -198,6 +198,13 @@ def max_column(room: Headroom | None = None) -> int:
     return min(2**31 - 2, (room or headroom()).bytes // COLUMN_BYTES)
 
 
+def check_map(cap: int | None, need: int) -> None:
+    """Refuse to grow the tables of a feature map, with `need` bytes under --budget `cap`, where they do not fit."""
+    room = headroom(cap)
+    if need > room.bytes:
+        raise BudgetError(f"the feature map needs {human(need)} for the columns so far; {room}; try a lower --rff-dim")
+
+
 def scratch(learner: Learner, shape: Shape) -> int:
     """Bytes for a tile and to solve in, for learners of whole tiles that hold columns^2 numbers."""
     return tile_bytes(shape.cols) if learner.grain == "tile" and _wide(learner) else 0
@@ -218,7 +225,7 @@ def check_state(
 ) -> None:
     """Refuse a state that does not fit, with the terms, before it is allocated. Raises BudgetError.
 
-    held: the state is there already, as from a model file. beside: bytes promised to other learners.
+    held: the state is there already, as from a model file. beside: bytes promised to others.
     """
     room = room or headroom()
     state, solving = nbytes(learner, shape), scratch(learner, shape)
@@ -226,7 +233,7 @@ def check_state(
         return
     terms = " + ".join(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
     more = f" and {human(solving)} to solve in" if solving else ""
-    more += f", beside {human(beside)} of other learners," if beside else ""
+    more += f", beside {human(beside)} for feature maps and other learners," if beside else ""
     raise BudgetError(
         f"{name} needs {human(state)}{more} for {shape.cols} columns, {shape.classes} classes and {shape.units} units "
         f"(8 bytes x ({terms})); {room}; try {_cure(learner, shape, room)}"

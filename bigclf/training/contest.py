@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
-from bigclf.core import Array, Spec, State
+import numpy as np
+
+from bigclf.core import TILE, Array, Spec, State
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, make_schema
 from bigclf.reading.raw import Raw, Skips
@@ -26,26 +28,10 @@ class Entrant(NamedTuple):
     params: dict[str, Any]
     wishes: Wishes
 
-
-class Pace:
-    """Processor time a row. The first call, in which a kernel is compiled or loaded, counts only if it is the only."""
-
-    def __init__(self) -> None:
-        self._first: tuple[float, int] | None = None
-        self._seconds, self._rows = 0.0, 0
-
-    def add(self, seconds: float, rows: int) -> None:
-        """Of one call."""
-        if self._first is None:
-            self._first = seconds, rows
-            return
-        self._seconds += seconds
-        self._rows += rows
-
-    def per_row(self) -> float:
-        """Seconds."""
-        seconds, rows = (self._seconds, self._rows) if self._rows else self._first or (0.0, 0)
-        return seconds / max(rows, 1)
+    @property
+    def title(self) -> str:
+        """Name and options."""
+        return f"{self.spec.name} {self.options}".rstrip()
 
 
 class Entry:
@@ -59,8 +45,8 @@ class Entry:
         self.entrant = entrant
         self.fits = fits
         self.learner = fits[0].learner
-        self.pace = Pace()  # to score and to learn
-        self.closing = 0.0  # seconds of processor time, for all states at the end
+        self.seconds = 0.0  # of processor time, to score, to learn and to finish
+        self.first_seconds, self.first_rows = 0.0, 0  # of the first call
 
     def learn(self, piece: Piece, folds: Array | None) -> None:
         """Learn from a piece; `folds` (runs, n) are the folds of its rows."""
@@ -72,7 +58,16 @@ class Entry:
                 keep = mine if self.learner.merge is not None else ~mine
             began, before = time.thread_time(), fit.rows
             fit.learn(piece, keep)
-            self.pace.add(time.thread_time() - began, fit.rows - before)
+            self.seconds += time.thread_time() - began
+            if not self.first_rows:  # in this call a kernel was compiled or loaded
+                self.first_seconds, self.first_rows = self.seconds, fit.rows - before
+
+    def per_row(self) -> float:
+        """Seconds of processor time to score and learn a row; without the first call, if there were more."""
+        rows = sum(fit.rows for fit in self.fits) - self.first_rows
+        if rows > 0:
+            return (self.seconds - self.first_seconds) / rows
+        return self.seconds / max(self.first_rows, 1)
 
     def states(self, folds: int) -> list[State]:
         """The finished state of each fit; with `folds` a run, of all rows but those of its fold."""
@@ -82,14 +77,12 @@ class Entry:
         if folds and merge is not None:
             groups = [states[a : a + folds] for a in range(0, len(states), folds)]
             states = [reduce(merge, g[:f] + g[f + 1 :]) for g in groups for f in range(folds)]
+            for fit in self.fits:
+                fit.state = None  # what was of one fold is not needed again
         if finish is not None:
             states = [finish(s) for s in states]
-        self.closing += time.thread_time() - began
+        self.seconds += time.thread_time() - began
         return states
-
-    def seconds(self, rows: float) -> float:
-        """Of processor time that one learner takes for so many rows."""
-        return self.pace.per_row() * rows + self.closing / len(self.fits)
 
 
 class Lane:
@@ -97,9 +90,15 @@ class Lane:
 
     def __init__(self, encoder: Encoder, folds: Folds | None) -> None:
         self.encoder = encoder
-        self.feed = Feed(encoder, tiled=True)
         self.folds = folds
         self.entries: list[Entry] = []
+        self.feed = Feed(encoder, tiled=False)
+        self.rows = 0
+
+    def nbytes(self) -> int:
+        """Bytes of its feature map, and of a tile as it is joined."""
+        map, item = self.encoder.schema.map, np.dtype(self.encoder.schema.dtype).itemsize
+        return self.encoder.map_bytes() + 2 * TILE * map.size(self.encoder.cols) * int(item)
 
     def learn(self, pieces: Iterator[Piece]) -> None:
         """Every entry learns from every piece."""
@@ -107,6 +106,7 @@ class Lane:
             folds = None if self.folds is None else self.folds.deal(piece.block.y)
             for entry in self.entries:
                 entry.learn(piece, folds)
+            self.rows += len(piece.block.y)
 
 
 class Contest:
@@ -126,30 +126,38 @@ class Contest:
         self.stream = stream
         self.folds = folds
         lanes: dict[Wishes, Lane] = {}
-        self.entries: list[Entry] = []
         label = stream.kinds.label if stream.kinds is not None else None
-        seats = folds[0] * folds[1] if folds else 1
-        need = 0
+        for wishes in dict.fromkeys(e.wishes for e in entrants):
+            noticed: Counter[str] = Counter()
+            schema = make_schema(head, label, wishes, noticed)
+            stream.notices |= noticed  # what several lanes notice is told once
+            skips = Skips(stream.skips.stop) if lanes else stream.skips  # and a row that they leave out counts once
+            lanes[wishes] = Lane(Encoder(schema, skips), Folds(*folds) if folds else None)
+        self.lanes = list(lanes.values())
+        self.entries: list[Entry] = []
+        need = sum(lane.nbytes() for lane in self.lanes)
         for entrant in entrants:
-            wishes = entrant.wishes
-            if wishes not in lanes:
-                schema = make_schema(head, label, wishes, Counter() if lanes else stream.notices)
-                encoder = Encoder(schema, Skips(stream.skips.stop) if lanes else stream.skips)
-                lanes[wishes] = Lane(encoder, Folds(*folds) if folds else None)
-            lane = lanes[wishes]
-            fits = []
-            for _ in range(seats):
+            lane, fits = lanes[entrant.wishes], []
+            for _ in range(folds[0] * folds[1] if folds else 1):
                 fit = Fit(entrant.spec, entrant.params, lane.encoder, cap=cap, beside=need)
-                need += fit.nbytes()
+                need += fit.nbytes() * (
+                    2 if folds and fit.learner.merge is not None else 1
+                )  # merged beside their parts
                 fits.append(fit)
             lane.entries.append(Entry(entrant, fits))
             self.entries.append(lane.entries[-1])
-        self.lanes = list(lanes.values())
+        for lane in self.lanes:
+            lane.feed = Feed(lane.encoder, any(e.learner.grain == "tile" for e in lane.entries))
 
     @property
     def fit(self) -> Fit:
         """The first learner, whose measures are shown as the contest goes on."""
         return self.entries[0].fits[0]
+
+    @property
+    def learned(self) -> int:
+        """Rows learned from so far."""
+        return self.lanes[0].rows
 
     def learn(self, raw: Raw) -> None:
         """The next rows of the stream."""

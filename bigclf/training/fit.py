@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from bigclf.errors import UnsupportedError
 from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
-from bigclf.training.budget import check_state
+from bigclf.training.budget import check_map, check_state
 from bigclf.training.feed import Mark, Piece
 from bigclf.training.metrics import add_pairs
 from bigclf.units import code_matrix, decode, new_plan
@@ -35,7 +35,7 @@ class Fit:
         beside: int = 0,
         class_weight: ClassWeight = None,
     ) -> None:
-        """cap: of --budget, in bytes. beside: bytes promised to other learners. Raises BudgetError."""
+        """cap: of --budget, in bytes. beside: bytes promised to others, as feature maps. Raises BudgetError."""
         if class_weight is not None and not spec.uses_weights:
             raise UnsupportedError(f"--class-weight: {spec.name} has no place for the weight of a row")
         self.spec = spec
@@ -47,9 +47,9 @@ class Fit:
         self.cols = encoder.cols  # of the encoder; the learner sees as many as the feature map makes of them
         self.shape = Shape(len(self.code), self.map.size(self.cols), len(self.classes))
         self.cap = cap
-        beside += encoder.map_bytes()
         self.params = params if spec.settle is None else spec.settle(params, self.shape, headroom(cap).bytes - beside)
         self.learner = make_learner(spec, self.params, encoder.schema)
+        encoder.admit = partial(check_map, cap)
         check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None, beside=beside)
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
@@ -95,7 +95,7 @@ class Fit:
         y = piece.y if shown.all() else piece.y[shown]
         self.rows += len(y)
         self.counts += np.bincount(y, minlength=len(self.counts))
-        scored = shown & ~np.isnan(plan.pre[0])
+        scored = shown & ~np.isnan(plan.pre).any(axis=0)
         guess = decode(self.code, plan.pre)
         if not scored.all():
             y, guess = piece.y[scored], guess[scored]
@@ -118,6 +118,16 @@ class Fit:
         counts = {name: int(n) for name, n in zip(self.classes, self.counts, strict=True)}
         used = min(self.encoder.used, self.cols)  # rows that were encoded and not yet learned may have more
         schema = self.encoder.schema.widened(used, tuple(self.classes))
-        model = Model(self.spec.name, self.params, schema, self.state, self.cols, reading)
-        model = replace(model, class_weight=self.class_weight)
-        return replace(model, rows=self.rows, passes=passes, next_row=next_row, counts=counts)
+        return Model(
+            self.spec.name,
+            self.params,
+            schema,
+            self.state,
+            self.cols,
+            reading,
+            rows=self.rows,
+            passes=passes,
+            next_row=next_row,
+            counts=counts,
+            class_weight=self.class_weight,
+        )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.block import pick
-from bigclf.core import Block
 from bigclf.reading.encode import Encoder
 from bigclf.reading.raw import Raw, Skips
 from bigclf.training.contest import Contest, Entry
@@ -32,7 +32,9 @@ class Judge:
         self.encoders: list[Encoder] = []
         for lane in contest.lanes:
             mine = Skips(skips.stop) if self.encoders else skips  # a row that several leave out counts once
-            self.encoders.append(Encoder(lane.encoder.grown(), mine, frozen=True, capacity=lane.encoder.cols))
+            encoder = Encoder(lane.encoder.grown(), mine, frozen=True, capacity=lane.encoder.cols)
+            encoder.mapper = lane.encoder.mapper  # its tables may be large, and are the same
+            self.encoders.append(encoder)
         self.folds = [Folds(*contest.folds) if contest.folds else None for _ in contest.lanes]
 
     def rows(self, stream: Iterable[Raw]) -> int:
@@ -41,20 +43,18 @@ class Judge:
         for raw in stream:
             for lane, encoder, folds in zip(self.contest.lanes, self.encoders, self.folds, strict=True):
                 for block in encoder.blocks(raw):
-                    dealt = None if folds is None else folds.deal(block.y)
+                    parts = [(block.X, block.y)]
+                    if folds is not None:
+                        at = [np.flatnonzero(run == f) for run in folds.deal(block.y) for f in range(folds.folds)]
+                        parts = [(pick(block.X, a), block.y[a]) for a in at]
                     for entry in lane.entries:
-                        self._answer(entry, block, dealt)
+                        self._answer(entry, parts)
                     n += len(block.y) if lane is self.contest.lanes[0] else 0
         return n
 
-    def _answer(self, entry: Entry, block: Block, dealt: NDArray[np.int64] | None) -> None:
+    def _answer(self, entry: Entry, parts: list[tuple[Any, NDArray[np.int32]]]) -> None:
+        """parts: the rows for each learner of the entry, with their classes."""
         number = self.contest.entries.index(entry)
-        matrices, states = self.matrices[number], self.states[number]
-        for seat, state in enumerate(states):
-            X, y = block.X, block.y
-            if dealt is not None:
-                k = len(states) // len(dealt)
-                at = np.flatnonzero(dealt[seat // k] == seat % k)
-                X, y = pick(X, at), y[at]
-            guess = decode(entry.fits[seat].code, entry.learner.decision(state, X))
-            matrices[seat] = add_pairs(matrices[seat], y, guess)
+        matrices, code = self.matrices[number], entry.fits[0].code
+        for seat, (state, (X, y)) in enumerate(zip(self.states[number], parts, strict=True)):
+            matrices[seat] = add_pairs(matrices[seat], y, decode(code, entry.learner.decision(state, X)))

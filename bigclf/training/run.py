@@ -57,6 +57,11 @@ class Run:
             self.fit.encoder.begin_pass(self.stream.skips)
             rows = iter(self.stream)
 
+    @property
+    def learned(self) -> int:
+        """Rows learned from so far, in all passes."""
+        return self.fit.rows
+
     def _pass(self, rows: Iterator[Raw], after: Callable[[], None]) -> None:
         feed = Feed(self.fit.encoder, self.fit.learner.grain == "tile", self.base)
         for piece in feed.pieces(rows):
