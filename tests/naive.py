@@ -49,6 +49,17 @@ def pa_2(X, y, C=1.0):
     return w
 
 
+def pegasos(X, y, lam=1e-4, project=False):
+    """Shalev-Shwartz et al. 2011, figure 1: w = (1 - 1/t) w + [y w.x < 1] y x / (lambda t), then the projection."""
+    w = np.zeros(X.shape[1])
+    for t, (x, s) in enumerate(zip(X, y), 1):
+        wrong = s * (w @ x) < 1
+        w = (1 - 1 / t) * w + wrong * s * x / (lam * t)
+        if project:
+            w = w * min(1.0, 1 / (lam**0.5 * max(np.linalg.norm(w), 1e-300)))
+    return w
+
+
 def arow(X, y, cov="diag", r=1.0, diag="inverse"):
     """Crammer, Kulesza & Dredze 2009, figure 1; diagonal forms as in their section on diagonal matrices."""
     d = X.shape[1]

@@ -16,6 +16,8 @@ CASES = [
     *((name, {}) for name in registry.specs()),
     ("pa-1", {"C": 0.05}),
     ("pa-2", {"C": 0.05}),
+    ("pegasos", {"lam": 0.1}),
+    ("pegasos", {"lam": 0.1, "project": True}),
     ("arow", {"cov": "full", "r": 0.3}),
     ("arow", {"r": 3.0}),
     ("arow", {"diag": "drop"}),

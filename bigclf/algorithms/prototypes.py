@@ -56,8 +56,8 @@ class Answer:
     scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
 
 
-def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
-    """The learner of an answer over at most `most` prototypes a class; `aside`: rows are kept aside to choose by."""
+def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH) -> Learner:
+    """The learner of an answer over at most `most` prototypes a class; `aside`: rows are kept aside, one in `every`."""
     import numpy as np
 
     from bigclf.block import densify, pick, rows
@@ -99,7 +99,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
             size = _power(have)
             base = base._replace(aside=base.aside[:size].copy(), kind=base.kind[:size].copy())
             base.aside[have:], base.kind[have:] = 0.0, 0.0
-        mine = np.flatnonzero((block.row % EIGHTH == EIGHTH - 1) & (y >= 0))[: max(room, 0)]
+        mine = np.flatnonzero((block.row % every == every - 1) & (y >= 0))[: max(room, 0)]
         if not mine.size:
             return base
         need = have + mine.size
@@ -144,7 +144,8 @@ def over_prototypes(answer: Answer, most: int, aside: bool) -> Learner:
     axes = {f"base/{k}": a for k, a in AXES.items()} | {f"answer/{k}": a for k, a in answer.axes.items()}
 
     def limits(shape: Shape) -> dict[str, int]:
-        return {"slots": most, "aside": 2 * most_aside(shape.cols) if aside else 0}  # a power of two
+        rows = 2 * most_aside(shape.cols) if aside else 0  # a power of two
+        return {"slots": most, "points": most, "aside": rows, "extra": rows}
 
     return Learner(init, update, decision, axes, most=limits, grain="end", finish=finish, refit=refit)
 

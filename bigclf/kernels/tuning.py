@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,16 @@ def answers_aside(base: Prototypes, mine: list[km.Group], theirs: list[km.Group]
             H[nobody] = -np.inf
             np.add.at(matrices[k], (truth[at], H.argmax(axis=0)), 1.0)
     return matrices
+
+
+def climb(value: Callable[[int], float], start: int) -> int:
+    """From coarse to fine the spread of the largest value: steps of 4, 2 and 1 to either side while they gain."""
+    best = start
+    for stride in (4, 2, 1):
+        for step in (stride, -stride):
+            while 0 <= best + step < len(spread.SIGMAS) and value(best + step) > value(best):
+                best += step
+    return best
 
 
 def kappa(matrix: NDArray[np.float64]) -> float:
