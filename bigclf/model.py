@@ -32,8 +32,10 @@ FORMAT = 2
 
 
 def upgrade_1(header: dict[str, Any], arrays: dict[str, Array]) -> None:
-    """Format 1 had neither class weights nor feature maps, and the learners of sums did not count their rows apart."""
+    """Format 1 had no class weights and no feature maps, one shard as I, N, and sums that did not count their rows."""
     header["class_weight"] = None
+    if header["share"]:
+        header["share"] = header["share"][::-1]  # I, N
     header["schema"]["map"] = list(LINEAR)
     if "state/rows" in arrays:
         arrays["state/shown"] = np.array([arrays["state/rows"].sum()])
@@ -57,7 +59,7 @@ class Model:
     next_row: int = 0  # number that the next row would have: rows of all passes, skipped ones included
     counts: dict[str, int] = field(default_factory=dict)  # rows by class, of one pass
     class_weight: ClassWeight = None  # of the rows that it was trained on
-    share: list[int] | None = None  # the shard that it was trained on, as [I, N]
+    share: list[int] | None = None  # the shards that it was trained on: [N, I, ...] for shard I of N
     run: dict[str, Any] = field(default_factory=dict)  # of a checkpoint: where the run of training stands
 
     @property
@@ -227,7 +229,7 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
         raise ValueError("its number of columns is impossible")
     if not 0 <= model.next_row < 1 << 62 or min(model.rows, model.passes) < 0:
         raise ValueError("its counts of rows are impossible")
-    if model.share and (len(model.share) != 2 or not 1 <= model.share[0] <= model.share[1]):
+    if model.share and (len(model.share) < 2 or not all(1 <= i <= model.share[0] for i in model.share[1:])):
         raise ValueError("its shard is impossible")
     check_reading(model.reading, schema.hash_bits)
     known = {p.name: p for p in model.spec.params}

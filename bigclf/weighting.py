@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bigclf.errors import UsageError
+from bigclf.reading.labels import canonical
 
 ONLINE = "online"
 ClassWeight = str | dict[str, float] | None  # ONLINE, weights by class (1 for the others), or none
@@ -22,6 +25,31 @@ def check(weight: Any) -> None:
     for w in weight.values():
         if type(w) not in (int, float) or not 0.0 < w < math.inf:
             raise ValueError("class weights are impossible")
+
+
+def parse(texts: Sequence[str], classes: Sequence[str]) -> ClassWeight:
+    """Weights of classes from `online` or from LABEL=W, repeated; UsageError for what is neither."""
+    if not texts:
+        return None
+    if list(texts) == [ONLINE]:
+        return ONLINE
+    found: dict[str, float] = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        name = canonical(name)
+        try:
+            found[name] = float(value)
+            check(found)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise UsageError(f"--class-weight: '{text}' should be LABEL=W with a W above 0, or {ONLINE} alone")
+        if list(found).count(name) < sum(canonical(t.rpartition("=")[0]) == name for t in texts):
+            raise UsageError(f"--class-weight: class '{name}' is given twice")
+        if name not in classes:
+            known = ", ".join(classes[:10])
+            raise UsageError(f"--class-weight: class '{name}' is not among {known}; declare it with --classes")
+    return found
 
 
 def row_weights(

@@ -18,7 +18,7 @@ from typing import get_args
 
 from bigclf.algorithms import registry
 from bigclf.cli.algos import value_range
-from bigclf.cli.groups import ENCODING, READING
+from bigclf.cli.groups import ENCODING, READING, RUNNING
 from bigclf.cli.main import COMMANDS
 
 
@@ -56,8 +56,9 @@ def command_options() -> str:
         example = module.EXAMPLE.removeprefix("Example: ")
         parts.append(f"### bigclf {name}\n\n{text}\n\n```sh\n{example}\n```\n\n{described(own)}")
     for title, group in (
-        ("Reading options (train, predict, evaluate, check)", READING),
-        ("Encoding (train)", ENCODING),
+        ("The run (train)", RUNNING),
+        ("Reading options (train, predict, evaluate, compare, cv, check)", READING),
+        ("Encoding (train, compare, cv)", ENCODING),
     ):
         shared = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, annotation=a) for n, a in group.items()]
         parts.append(f"### {title}\n\n{described(shared)}")

@@ -113,7 +113,7 @@ def test_every_algorithm_goes_by_the_weights_or_refuses_them(cli, write, algo):
     want = load(Path("model.npz")).state.w
     said = cli("train", "a.svm", "--algo", algo, "-q", "--class-weight", "1=3")
     if algo not in WEIGHTED:
-        assert said.code == 1 and f"--class-weight: {algo} has no place" in said.err and said.err.count("\n") == 1
+        assert said.code == 2 and f"--class-weight: {algo} has no place" in said.err and said.err.count("\n") == 1
     else:
         assert said.code == 0, said
         assert np.allclose(load(Path("model.npz")).state.w, want, rtol=1e-9) == (algo in BY_CLASS)

@@ -288,3 +288,16 @@ def test_unknown_classes_and_values_of_the_test_rows_are_told(cli, write):
     write("b.csv", "a,w,y\n1,u,0\n2,z,1\n,u,7\n")
     said = cli("compare", "a.csv", "--label", "y", "--algo", "pa-1", "--test", "b.csv")
     assert all(text in said.err for text in ("'w': 1 rows have a category", "not seen, always wrong: 7", "1 missing"))
+
+
+def test_one_that_cannot_go_on_is_left_out_and_the_others_are_ranked(cli, files):
+    words = ["--algo", "ir-rls --max-rows 100", "--algo", "pa-1", "--json", "-q"]
+    said = cli("compare", files / "a.csv", *words, "--test", files / "test.a.csv")
+    assert said.code == 0 and "ir-rls --max-rows 100: left out: ir-rls keeps every row" in said.err
+    best, worst = said.json["algorithms"]
+    assert best["algorithm"] == "pa-1" and best["test"]["rows"] == 700 and worst["test"]["g_mean"] is None
+
+
+def test_what_the_test_file_lacks_is_told_before_any_training(fault, files, write):
+    write("t.csv", "x,z\n1,2\n")
+    assert "label" in fault(1, "compare", files / "a.csv", "--algo", "pa-1", "--test", "t.csv", "-q")

@@ -248,7 +248,7 @@ def test_standard_input_is_refused(fault, folder):
 
 
 def test_too_few_rows(fault, good, write):
-    line = fault(1, "cv", write("a.svm", svm(9)), "--algo", "ls")
+    line = fault(1, "cv", write("a.svm", svm(9)), "--algo", "ls", "-q")
     assert "a.svm" in line and "9 rows" in line
     assert good("cv", "a.svm", "--algo", "ls", "--folds", 9, "--json", "-q").json["rows"] == 9
     assert "e.svm: no rows" in fault(1, "cv", write("e.svm", "\n\n"), "--algo", "ls")
@@ -264,4 +264,11 @@ def test_numbers_that_cannot_be_meant(fault, write, words):
 def test_a_class_with_fewer_rows_than_folds_is_told(cli, write):
     rows = "".join(f"{i % 2} 1:{i}\n" for i in range(40)) + "2 1:9\n2 1:8\n"
     said = cli("cv", write("a.svm", rows), "--algo", "pa-1", "--folds", "5")
-    assert said.code == 0 and "fewer rows than folds, so not in every fold: 2" in said.err
+    assert said.code == 0 and "fewer rows than folds: 2; folds without one have neither G-mean" in said.err
+
+
+def test_a_fold_without_a_class_has_no_mean_over_the_classes(good, write):
+    rows = "".join(f"{int(i % 20 == 0)} 1:{i % 7} 2:{i % 3}\n" for i in range(100))
+    found = good("cv", write("a.svm", rows), "--algo", "pa-1", "--folds", "10", "--json", "-q").json["algorithms"][0]
+    assert found["values"]["g_mean"].count(None) == 5 == found["values"]["balanced_accuracy"].count(None)
+    assert None not in found["values"]["error"]

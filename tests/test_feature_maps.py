@@ -135,11 +135,6 @@ def test_inner_products_of_fourier_features_approach_the_gaussian_kernel():
     assert error.max() < 5 / np.sqrt(map.dim)
 
 
-def test_linear_is_the_row_itself():
-    X = block()
-    assert np.array_equal(mapped(X, FeatureMap()), X) and np.array_equal(mapped(sparse(X), FeatureMap()), X)
-
-
 # What a row is mapped to depends on nothing but the row
 
 

@@ -290,3 +290,12 @@ def test_a_spread_beyond_all_use_is_brought_within_bounds(good, write, scale):
     rows = "".join(f"{i % 2} 1:{i % 7}{scale[1:]} 2:{i % 3}{scale[1:]}\n" for i in range(50))
     good("train", write("a.svm", rows), "--features", "rff", "--scale", "none", "-q")
     good("info", "model.npz")
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "evaluate"])
+def test_rows_that_a_map_takes_beyond_the_range_of_numbers_are_faults(fault, good, write, command):
+    small, large = write("a.svm", "1 1:1 2:2\n0 1:2 2:1\n" * 30), write("b.svm", "1 1:1\n0 1:1e20\n")
+    words = ["--algo", "pa-1", "--features", "poly", "--scale", "none", "-q"]
+    good("train", small, *words)
+    line = fault(1, *(["train", large, *words] if command == "train" else [command, "model.npz", large, "-q"]))
+    assert "b.svm:2" in line and "beyond the range of float32 after --features poly" in line

@@ -116,3 +116,20 @@ def test_a_shard_without_rows_adds_nothing(tmp_path, capsys):
     merged, whole = load(tmp_path / "m.npz"), load(tmp_path / "w.npz")
     assert merged.rows == 3
     np.testing.assert_allclose(merged.state.w, whole.state.w, rtol=1e-9)
+
+
+def test_a_merged_model_knows_its_shards(cli, good, write):
+    data = write("a.svm", "".join(f"{i % 2} 1:{i % 7} 2:{i % 5}\n" for i in range(300)))
+    for i in (1, 2, 3):
+        good("train", data, "--shard", f"{i}/3", "-o", f"{i}.npz", "-q")
+    assert "of 3 shards 3 are not among these" in good("merge", "1.npz", "2.npz", "-o", "b.npz").err
+    for others in (["1.npz"], ["b.npz"], ["3.npz", "2.npz"]):
+        said = cli("merge", "b.npz", *others, "-o", "c.npz", "-q")
+        assert said.code == 1 and "its rows would count twice" in said.err
+    assert "not among" not in good("merge", "b.npz", "3.npz", "-o", "c.npz").err
+    assert cli("merge", "b.npz", "3.npz", "-o", "3.npz", "-q").code == 1
+
+
+def test_a_shard_that_cannot_be_merged_is_told_at_once(good, write):
+    data = write("a.svm", "1 1:1\n0 1:2\n" * 40)
+    assert "pa-1 cannot be merged" in good("train", data, "--algo", "pa-1", "--shard", "1/2").err

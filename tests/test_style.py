@@ -32,7 +32,7 @@ MAY_USE = {
     "kernels": {"core", "jit", "block"},
     "algorithms": {"core", "errors", "block", "kernels"},
     "units": {"core", "reading"},
-    "weighting": set(),
+    "weighting": {"errors", "reading"},
     "model": {"core", "errors", "files", "state", "reading", "algorithms", "units", "weighting"},
     "training": {
         "core",

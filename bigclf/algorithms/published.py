@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from bigclf.algorithms.normal_equations import ETA, RIDGE, TAU
 from bigclf.core import Array, Block, Learner, Param, Plan, Shape, Spec
-from bigclf.errors import BudgetError, UnsupportedError, UsageError
+from bigclf.errors import BigclfError, BudgetError, UnsupportedError, UsageError
+
+LOST = 1e-3  # of the right side: larger residuals are no rounding
 
 
 class Recursion(NamedTuple):
@@ -69,10 +71,21 @@ def algorithm1(b: float, tau: float, eta: float) -> Learner:
         s.z[u, side] += beta * (target * p - s.z[u, side])
         s.w[u] = s.inverse[u] @ s.z[u].sum(axis=0)
 
+    def finish(s: Recursion) -> Recursion:
+        """Refuse a solution that does not solve its equations any more."""
+        for w, mean, z in zip(s.w, s.mean, s.z, strict=True):
+            right = z.sum(axis=0)
+            wrong = np.linalg.norm(mean.sum(axis=0) @ w + b * w - right)
+            if not wrong <= LOST * np.linalg.norm(right):
+                raise BigclfError(
+                    "--form algorithm1 has lost its digits: what it has does not solve its equations; --form sums does"
+                )
+        return s
+
     def refit(s: Recursion, old: Array, new: Array) -> Recursion:
         raise UnsupportedError("--form algorithm1 cannot take a class born late; name all with --classes")
 
-    return Learner(init, update, linear.decision, AXES, refit=refit)
+    return Learner(init, update, linear.decision, AXES, finish=finish, refit=refit)
 
 
 class Inverse(NamedTuple):

@@ -15,16 +15,18 @@ from bigclf.cli.predicting import tell_read
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit, number, show, table
 from bigclf.cli.session import cap_of, kept_reading, no_rows, read_options, scoring_stream
-from bigclf.errors import UsageError
+from bigclf.errors import BigclfError, Interrupted, UsageError
 from bigclf.files import writable
 from bigclf.limits import human
 from bigclf.model import save
 from bigclf.reading.ahead import ahead
+from bigclf.reading.encode import Encoder
 from bigclf.reading.head import collect
-from bigclf.reading.raw import Raw
+from bigclf.reading.raw import Raw, Skips
 from bigclf.reading.source import find
 from bigclf.reading.stream import Stream
-from bigclf.training.contest import Contest, Entry
+from bigclf.training.contest import Contest, Entrant, Entry
+from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.judge import Judge
 from bigclf.training.metrics import Measures, measures
 
@@ -34,13 +36,12 @@ SMALLER = ("error",)  # is better
 
 def begun(
     data: Sequence[str],
-    algos: Sequence[str],
+    wanted: Sequence[Entrant],
     reading: Given,
     encoding: Given,
     folds: tuple[int, int, int] | None = None,
 ) -> tuple[Contest, Iterator[Raw]]:
     """A contest of these algorithms over the inputs, and all rows. Raises DataError where there is none."""
-    wanted = entrants(algos, encoding)
     sources = find(data, reading.get("format", "auto"))
     if folds and any(s.size is None for s in sources):
         raise UsageError("cv: reads the data twice, and pipes can be read once only; use a file")
@@ -52,15 +53,26 @@ def begun(
     return Contest(wanted, stream, head, cap_of(reading), folds), chain(head, rest)
 
 
-def taught(contest: Contest, rows: Iterator[Raw], report: Report) -> None:
-    """Let all learn from all rows; tells how it is getting on."""
-    with Progress(report, contest, "auto", None) as progress:
-        for raw in ahead(rows, start.recheck):
-            contest.learn(raw)
-            progress.tick()
+def taught(contest: Contest, rows: Iterator[Raw], report: Report) -> int:
+    """Let all learn from all rows; tells how it is getting on. The number of the signal that ended it early, or 0."""
+    stopped = 0
+    with Progress(report, contest, "auto", None) as progress, Interrupt() as interrupt:
+        try:
+            for raw in ahead(rows, interrupt.check):
+                contest.learn(raw)
+                interrupt.busy = True
+                progress.tick()
+                interrupt.check()
+        except Stop as stop:
+            stopped = stop.number
+            if stop.at_once or not contest.learned:
+                raise Interrupted("interrupted", 128 + stopped) from None
         contest.end()
     if not contest.learned:
         raise no_rows(contest.stream.sources, contest.stream.skips)
+    if len(contest.fit.classes) == 1:
+        report.note("only one class in the data: there is nothing to tell apart")
+    return stopped
 
 
 def run(
@@ -78,22 +90,16 @@ def run(
     report = Report(quiet)
     if output is not None:
         writable(output, [*data, *test])
-    if test:
-        find(test, reading.get("format", "auto"))  # a name that is wrong is told before the work
-    contest, rows = begun(data, algos, reading, encoding)
-    taught(contest, rows, report)
+    contest, rows = begun(data, entrants(algos, encoding), reading, encoding)
     kept = kept_reading(contest.stream)
+    held = _held_out(contest, kept, test, reading) if test else None
+    stopped = taught(contest, rows, report)
     told = [_facts(entry) for entry in contest.entries]
-    if test:
-        held = scoring_stream(contest.fit.model(kept, contest.fit.next_row, 1), test, reading, labels=True)
-        judge = Judge(contest, held.skips)
-        if not judge.rows(ahead(iter(held), start.recheck)):
-            raise no_rows(held.sources, held.skips)
-        for facts, matrices in zip(told, judge.matrices, strict=True):
-            facts["test"] = measured(measures(matrices[0]))
-        tell_read(report, held, judge.encoders[0])
-        tell_new_classes(report, judge.encoders[0])
-    order = sorted(range(len(told)), key=lambda k: _rank(told[k]["test" if test else "progressive"][by], by))
+    if held is not None and not stopped:
+        _judge(contest, held, told, report)
+    ranked_by = "test" if held is not None and not stopped else "progressive"
+    tell_left_out(contest, report)
+    order = sorted(range(len(told)), key=lambda k: _rank(told[k][ranked_by][by], by))
     ranked = [told[k] for k in order]
     if json:
         emit({"rows": contest.learned, "skipped": contest.stream.skips.rows, "algorithms": ranked})
@@ -101,10 +107,56 @@ def run(
         _table(ranked, by)
     tell_read(report, contest.stream, contest.lanes[0].encoder)
     report.note(report.speed(contest.learned))
+    if len({t["progressive"]["rows"] for t in told}) > 1 and ranked_by == "progressive":
+        report.note("not all have progressive measures of all rows: --test ranks by the same rows for all")
     if output is not None:
         best = contest.entries[order[0]]
         save(output, best.fits[0].model(kept, best.fits[0].next_row, 1))
         report.note(f"model: {output} ({best.entrant.title})")
+    if stopped:
+        raise Interrupted(f"interrupted: all this is of the first {contest.learned:,} rows", 128 + stopped)
+
+
+def tell_left_out(contest: Contest, report: Report) -> None:
+    """The entrants that could not go on, and why."""
+    for entry in contest.entries:
+        if entry.fault is not None:
+            report.fault(f"{entry.entrant.title}: left out: {entry.fault}")
+
+
+def _held_out(contest: Contest, kept: Given, test: Sequence[str], reading: Given) -> Stream:
+    """The rows of --test; what they lack is told before the work."""
+    given = {k: v for k, v in reading.items() if k != "limit"}
+
+    def opened() -> Stream:
+        return scoring_stream(contest.fit.unfinished(kept, 0, 1), test, given, labels=True)
+
+    if "-" not in test:
+        look = opened()
+        first = next(iter(look), None)
+        if first is None:
+            raise no_rows(look.sources, look.skips)
+        for lane in contest.lanes:
+            next(Encoder(lane.encoder.schema, Skips(stop=False), frozen=True).blocks(first), None)
+    return opened()
+
+
+def _judge(contest: Contest, held: Stream, told: list[dict[str, Any]], report: Report) -> None:
+    """Add what all answer for the rows of --test."""
+    judge = Judge(contest, held.skips)
+    rows = judge.rows(ahead(iter(held), start.recheck))
+    if not rows:
+        raise no_rows(held.sources, held.skips)
+    known = len(contest.fit.classes)
+    if not any(m[0][:known].any() for m in judge.matrices):
+        theirs = ", ".join(judge.encoders[0].classes[known:][:5])
+        raise BigclfError(f"--test: holds only the classes {theirs}, which the data has not; is --label right?")
+    for facts, matrices in zip(told, judge.matrices, strict=True):
+        facts["test"] = measured(measures(matrices[0]))
+        facts["test_skipped"] = held.skips.rows
+    report.note(f"{rows:,} test rows")
+    tell_read(report, held, judge.encoders[0])
+    tell_new_classes(report, judge.encoders[0])
 
 
 def measured(m: Measures) -> dict[str, float | None]:

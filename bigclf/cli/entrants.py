@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from bigclf.algorithms import registry
-from bigclf.cli.groups import ENCODING
+from bigclf.cli.groups import CLASS_WEIGHT, ENCODING
 from bigclf.cli.options import Given, algorithm, beside, takes
 from bigclf.cli.session import MAP_OPTIONS, wishes_of
 from bigclf.core import Spec
@@ -22,7 +22,7 @@ OWN = ("scale", "features", "order", "rff_dim", "sigma", "max_features")  # of t
 def entrants(texts: Sequence[str], encoding: Given) -> list[Entrant]:
     """The entrants that these texts name; what they leave open is as `encoding` has it. Raises UsageError."""
     found = [_entrant(text, encoding) for text in texts]
-    meant = [(e.spec.name, registry.arguments(e.spec, e.params), e.wishes) for e in found]
+    meant = [(e.spec.name, registry.arguments(e.spec, e.params), e.wishes, e.weights) for e in found]
     for k, entrant in enumerate(meant):
         if entrant in meant[:k]:
             raise UsageError(f"--algo '{texts[k]}': is named twice")
@@ -37,26 +37,30 @@ def _entrant(text: str, encoding: Given) -> Entrant:
     if not words:
         raise UsageError("--algo: names no algorithm")
     spec = registry.get(words[0])
-    own, params = _parsed(text, words[1:], spec)
+    own, weights, params = _parsed(text, words[1:], spec)
     if "features" in own:  # options outside may be of another map
         encoding = {k: v for k, v in encoding.items() if own["features"] in MAP_OPTIONS.get(k, (own["features"],))}
-    return Entrant(shlex.join(words[1:]), spec, params, wishes_of({**encoding, **own}, spec, params))
+    return Entrant(shlex.join(words[1:]), spec, params, wishes_of({**encoding, **own}, spec, params), weights)
 
 
-def _parsed(text: str, words: list[str], spec: Spec) -> tuple[Given, dict[str, Any]]:
+def _parsed(text: str, words: list[str], spec: Spec) -> tuple[Given, tuple[str, ...], dict[str, Any]]:
     if "--help" in words:
         raise UsageError(f"--algo '{text}': `bigclf train --algo {spec.name} --help` shows its options")
     app = typer.Typer(add_completion=False)
 
     @app.command(add_help_option=False)
-    @takes(encoding=beside({k: ENCODING[k] for k in OWN}, spec), params=algorithm(spec.params, spec.name))
-    def options(*, encoding: Given, params: Given) -> tuple[Given, Given]:
-        return encoding, params
+    @takes(
+        encoding=beside({k: ENCODING[k] for k in OWN}, spec),
+        running={"class_weight": CLASS_WEIGHT},
+        params=algorithm(spec.params, spec.name),
+    )
+    def options(*, encoding: Given, running: Given, params: Given) -> tuple[Given, Given, Given]:
+        return encoding, running, params
 
     try:
-        own, params = app(words, prog_name=spec.name, standalone_mode=False)
+        own, running, params = app(words, prog_name=spec.name, standalone_mode=False)
     except Exception as e:
         if isinstance(e, BigclfError) or not hasattr(e, "format_message"):
             raise
         raise UsageError(f"--algo '{text}': {' '.join(e.format_message().split()).rstrip('.')}") from None
-    return own, {k.replace("_", "-"): v for k, v in params.items()}
+    return own, tuple(running.get("class_weight", ())), {k.replace("_", "-"): v for k, v in params.items()}

@@ -27,7 +27,12 @@ def merge(
     from bigclf.model import load, save
     from bigclf.training.merge import merge as merged
 
-    writable(output)
+    writable(output, models)
     model = merged([(str(path), load(path)) for path in models])
     save(output, model)
-    Report(quiet).note(f"{model.rows:,} rows of {len(models)} models; model: {output}")
+    report = Report(quiet)
+    if model.share:
+        of, *held = model.share
+        absent = [str(i) for i in range(1, of + 1) if i not in held]
+        report.note(f"of {of} shards {', '.join(absent[:10])}{', ...' * (len(absent) > 10)} are not among these")
+    report.note(f"{model.rows:,} rows of {len(models)} models; model: {output}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from bigclf import start, weighting
+from bigclf import start
 from bigclf.cli.groups import size
 from bigclf.cli.options import Given
 from bigclf.core import Spec
@@ -20,7 +20,6 @@ from bigclf.reading.options import BLOCK_SIZE, ReadOptions
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
 from bigclf.training.budget import DENSE_TEXT, BlockNeed, before_rows, block_bytes, max_column
-from bigclf.weighting import ONLINE, ClassWeight
 
 if TYPE_CHECKING:
     from bigclf.model import Model
@@ -135,31 +134,6 @@ def wishes_of(encoding: Given, spec: Spec, params: dict[str, Any]) -> Wishes:
         classes=_declared(encoding.get("classes")),
         positive=canonical(encoding["positive"]) if "positive" in encoding else None,
     )
-
-
-def class_weight(texts: Sequence[str], classes: Sequence[str]) -> ClassWeight:
-    """Weights of classes from `online` or from LABEL=W, repeated; UsageError for what is neither."""
-    if not texts:
-        return None
-    if list(texts) == [ONLINE]:
-        return ONLINE
-    found: dict[str, float] = {}
-    for text in texts:
-        name, equals, value = text.rpartition("=")
-        name = canonical(name)
-        try:
-            found[name] = float(value)
-            weighting.check(found)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise UsageError(f"--class-weight: '{text}' should be LABEL=W with a W above 0, or {ONLINE} alone")
-        if list(found).count(name) < sum(canonical(t.rpartition("=")[0]) == name for t in texts):
-            raise UsageError(f"--class-weight: class '{name}' is given twice")
-        if name not in classes:
-            known = ", ".join(classes[:10])
-            raise UsageError(f"--class-weight: class '{name}' is not among {known}; declare it with --classes")
-    return found
 
 
 def _declared(text: str | None) -> tuple[str, ...]:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bigclf import weighting
 from bigclf.algorithms import registry
 from bigclf.cli.job import Job, facts_of, kept_options, places, spelled
 from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import cap_of, class_weight, kept_reading, kinds_of, no_rows, read_options, wishes_of
+from bigclf.cli.session import cap_of, kept_reading, kinds_of, no_rows, read_options, wishes_of
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
@@ -33,6 +34,7 @@ from bigclf.reading.stream import Stream
 from bigclf.training.fit import Fit
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
+from bigclf.weighting import ONLINE
 
 if TYPE_CHECKING:
     from bigclf.reading.options import ReadOptions
@@ -66,7 +68,7 @@ def execute(job: Job, report: Report) -> None:
                 report.note(f"shard {job.share[0]}/{job.share[1]} has no rows; its model adds nothing to a merge")
             elif not run.fit.rows:
                 raise no_rows(job.sources, run.stream.skips)
-            model = replace(run.model(keeper.reading), share=facts["share"])
+            model = replace(run.model(keeper.reading), share=facts["share"] and facts["share"][::-1])
             save(output, model)
         except Stop as stop:  # while something was saved
             raise keeper.stopped(stop, output) from None
@@ -118,10 +120,14 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
         stream = _reader(job, options, kinds, limit)
         stream.notices.update(noticed)
         rows = iter(stream)
-    weight = class_weight(job.class_weight, schema.classes)
+    weight = weighting.parse(job.class_weight, schema.classes)
     encoder = Encoder(schema, stream.skips)
     fit = Fit(spec, params, encoder, None, cap_of(job.reading), encoder.map_bytes(), weight)
     _warn_sorted(head, fit, report)
+    if job.share and (fit.learner.merge is None or fit.class_weight == ONLINE):
+        report.note(
+            f"{spec.name}{' --class-weight online' if fit.learner.merge else ''} cannot be merged with other shards"
+        )
     passes = _passes(job, spec, report)
     return Run(fit, stream, passes), rows, facts_of(job, passes)
 
@@ -209,7 +215,7 @@ def _earlier(job: Job, path: Path) -> Model:
     asked: Given = job.params | job.encoding
     asked |= {k: job.reading[k] for k in ("ignore", "categorical") if k in job.reading}
     if job.class_weight:
-        asked["class_weight"] = class_weight(job.class_weight, old.schema.classes)
+        asked["class_weight"] = weighting.parse(job.class_weight, old.schema.classes)
     have["class_weight"] = old.class_weight
     if "positive" in asked:
         asked["positive"] = canonical(asked["positive"])

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.algorithms import registry
-from bigclf.cli.comparing import opened, taught
+from bigclf.cli.comparing import begun, taught
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import cap_of, no_rows, wishes_of
-from bigclf.errors import DataError
+from bigclf.cli.session import wishes_of
+from bigclf.errors import DataError, Interrupted
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread, tuning
 from bigclf.kernels.prototypes import Prototypes
-from bigclf.training.contest import Contest, Entrant
+from bigclf.training.contest import Entrant
 
 HEIGHT = 11  # lines of the plot
 
@@ -44,12 +43,11 @@ def run(
     rule = "auto" if method == "grid" else method
     params = {"prototypes": prototypes, "tuning": rule, "tuning-classes": tuning_classes}
     wishes = wishes_of(encoding, spec, params)
-    stream, head, rest = opened(data, reading, encoding)
-    contest = Contest([Entrant("", spec, params, wishes)], stream, head, cap_of(reading))
-    taught(contest, chain(head, rest), report)
-    fit = contest.fit
-    if not fit.rows:
-        raise no_rows(stream.sources, stream.skips)
+    contest, rows = begun(data, [Entrant("", spec, params, wishes)], reading, encoding)
+    stopped = taught(contest, rows, report)
+    if stopped:
+        raise Interrupted("interrupted", 128 + stopped)
+    fit, stream = contest.fit, contest.stream
     base: Prototypes = fit.state.base
     if (base.filled > 0).sum() < 2:
         raise DataError(data[0], f"all rows are of class '{fit.classes[0]}'; a spread needs two classes")

@@ -6,13 +6,18 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bigclf import start
-from bigclf.cli.comparing import SHOWN, begun, measured, taught
+from bigclf.cli.comparing import SHOWN, begun, measured, taught, tell_left_out
+from bigclf.cli.entrants import entrants
 from bigclf.cli.options import Given
 from bigclf.cli.predicting import tell_read
 from bigclf.cli.report import Report, emit, number, show, table
-from bigclf.errors import DataError
+from bigclf.errors import DataError, Interrupted
 from bigclf.reading.ahead import ahead
+from bigclf.reading.schema import MAX_CLASSES
 from bigclf.training.judge import Judge
 from bigclf.training.metrics import measures
 
@@ -28,16 +33,23 @@ def run(
 ) -> None:
     """Train on all but each fold, test on it, and print the means. folds: runs, folds a run, seed."""
     report = Report(quiet)
-    contest, stream_rows = begun(data, algos, reading, encoding, folds)
-    taught(contest, stream_rows, report)
+    contest, stream_rows = begun(data, entrants(algos, encoding), reading, encoding, folds)
+    stopped = taught(contest, stream_rows, report)
+    if stopped:
+        raise Interrupted(
+            "interrupted: of folds that were not trained to the end there is nothing to tell", 128 + stopped
+        )
     again = contest.stream.again()
     judge = Judge(contest, again.skips)
     rows = judge.rows(ahead(iter(again), start.recheck))
     if rows < folds[1]:
         raise DataError(data[0], f"{rows} rows are too few for {folds[1]} folds")
+    tell_left_out(contest, report)
+    counts = np.max([np.sum([_truth(m) for m in each], axis=0) for each in judge.matrices], axis=0)  # of all runs
+    occurs = np.flatnonzero(counts)
     told: list[dict[str, Any]] = []
     for entry, matrices in zip(contest.entries, judge.matrices, strict=True):
-        each = [measured(measures(m)) for m in matrices]
+        each = [_of_fold(m, occurs) for m in matrices]
         values = {name: [m[name] for m in each] for name in SHOWN}
         told.append(
             {
@@ -65,11 +77,25 @@ def run(
         ]
         show(table(["algorithm", *SHOWN.values(), "s a fold"], cells))
     tell_read(report, contest.stream, contest.lanes[0].encoder)
-    counts = sum(m.sum(axis=1) for m in judge.matrices[0][: folds[1]])
-    few = [c for c, n in zip(contest.fit.classes, counts, strict=False) if n < folds[1]]
+    few = [c for c, n in zip(contest.fit.classes, counts // folds[0], strict=False) if 0 < n < folds[1]]
     if few:
-        report.note(f"fewer rows than folds, so not in every fold: {', '.join(few[:10])}")
-    report.note(f"{folds[0]} runs of {folds[1]} folds; {report.speed(rows)}")
+        report.note(
+            f"fewer rows than folds: {', '.join(few[:10])}; folds without one have neither G-mean nor balanced accuracy"
+        )
+    report.note(f"{folds[0]} run{'s' * (folds[0] > 1)} of {folds[1]} folds; {report.speed(rows)}")
+
+
+def _truth(matrix: NDArray[np.int64], size: int = MAX_CLASSES) -> NDArray[np.int64]:
+    """(size,) rows of each class."""
+    return np.pad(matrix.sum(axis=1), (0, size - len(matrix)))
+
+
+def _of_fold(matrix: NDArray[np.int64], occurs: NDArray[np.int64]) -> dict[str, float | None]:
+    """The measures of a fold; means over the classes are not defined where it lacks one that occurs elsewhere."""
+    made = measured(measures(matrix))
+    if not _truth(matrix)[occurs].all():
+        made |= dict.fromkeys(("g_mean", "balanced_accuracy"))
+    return made
 
 
 def _spread(values: list[float | None]) -> dict[str, Any]:

@@ -98,6 +98,7 @@ class Encoder:
                 self.width = cols(X)
                 if self.mapper is not None:
                     X = self.mapper.rows(X)
+                    self._mapped(raw, X, start)
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
                 if sparse is not None and not self.frozen:
@@ -239,6 +240,15 @@ class Encoder:
                 raw.where(row), "index 0 did not occur in the first rows, by which --features numbered its columns"
             )
         self.left_out += late.size
+
+    def _mapped(self, raw: Raw, X: NDArray[Any], start: int) -> None:
+        """Refuse mapped rows that are beyond the range of numbers."""
+        bad = np.flatnonzero(~np.isfinite(X.sum(axis=1)))
+        bad = bad[~np.isfinite(X[bad]).all(axis=1)]
+        if bad.size:
+            what = f"the row is beyond the range of {self.schema.dtype} after --features {self.schema.map.kind}"
+            cure = "scale it" if self.schema.dtype == "float64" else "scale it, or train with --dtype float64"
+            raise DataError(raw.where(start + int(bad[0])), f"{what}; {cure}")
 
     def _ended(self, raw: Raw, why: int, row: int, column: int, left_out: int) -> None:
         self.left_out += left_out

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from bigclf.reading.labels import canonical
-from bigclf.reading.options import ReadOptions
+from bigclf.reading.options import LAST_COLUMN, ReadOptions
 
 LONGEST_LABEL = 4096  # bytes
 _TOKEN = re.compile(rb"[^ \t\r\v\f]+")
@@ -128,8 +128,14 @@ def _index(text: bytes, column: int, options: ReadOptions) -> int:
         raise LineFault(column, f"feature index {_short(digits)} is beyond 64 bits")
     if not options.hash_bits and (len(digits) > 20 or int(digits) >= options.max_column):
         most = options.max_column - 1
-        raise TooWide(column, f"feature index {_short(digits)} is beyond {most}; try --hash-bits 22")
+        why = "" if options.max_column == LAST_COLUMN else ", by the memory"
+        raise TooWide(column, f"feature index {_short(digits)} is beyond {most}{why}; try --hash-bits {_bits(most)}")
     return int(digits)
+
+
+def _bits(most: int) -> int:
+    """The --hash-bits that make at most so many columns; not more than anyone needs."""
+    return max(1, min(22, most.bit_length() - 1))
 
 
 def _short(digits: bytes) -> str:

@@ -222,10 +222,12 @@ def check_state(
     room: Headroom | None = None,
     held: bool = False,
     beside: int = 0,
+    cure: str = "",
 ) -> None:
     """Refuse a state that does not fit, with the terms, before it is allocated. Raises BudgetError.
 
-    held: the state is there already, as from a model file. beside: bytes promised to others.
+    held: the state is there already, as from a model file. beside: bytes promised to others. cure: what would help,
+    where that is not fewer columns.
     """
     room = room or headroom()
     state, solving = nbytes(learner, shape), scratch(learner, shape)
@@ -236,7 +238,7 @@ def check_state(
     more += f", beside {human(beside)} for feature maps and other learners," if beside else ""
     raise BudgetError(
         f"{name} needs {human(state)}{more} for {shape.cols} columns, {shape.classes} classes and {shape.units} units "
-        f"(8 bytes x ({terms})); {room}; try {_cure(learner, shape, room)}"
+        f"(8 bytes x ({terms})); {room}; {_cure(learner, shape, room, cure)}"
     )
 
 
@@ -244,19 +246,19 @@ def _wide(learner: Learner) -> bool:
     return any(list(axes).count("cols") > 1 for axes in learner.axes.values())
 
 
-def _cure(learner: Learner, shape: Shape, room: Headroom) -> str:
+def _cure(learner: Learner, shape: Shape, room: Headroom, cure: str) -> str:
     """What would help: a learner with less memory a column, fewer columns, fewer classes."""
-    cures = []
+    cures = [cure] if cure else []
     if _wide(learner):
         cures.append("a learner without columns^2 memory (pa-1, arow --cov diag)")
-    for bits in range(22, 5, -1):
+    for bits in range(22, 5, -1) if not cure else ():
         small = shape._replace(cols=1 + (1 << bits))
         if small.cols < shape.cols and nbytes(learner, small) + scratch(learner, small) <= room.bytes:
             cures.append(f"--hash-bits {bits}")
             break
     if shape.classes > 10:
         cures.append("fewer classes")
-    return ", or ".join(cures) or _raise(room)
+    return f"try {', or '.join(cures)}" if cures else _raise(room)
 
 
 def _raise(room: Headroom) -> str:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bigclf.core import TILE, Array, Spec, State
+from bigclf.errors import BigclfError, BudgetError, UnsupportedError
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, make_schema
 from bigclf.reading.raw import Raw, Skips
@@ -18,6 +19,7 @@ from bigclf.reading.stream import Stream
 from bigclf.training.feed import Feed, Piece
 from bigclf.training.fit import Fit
 from bigclf.training.folds import Folds
+from bigclf.weighting import parse
 
 
 class Entrant(NamedTuple):
@@ -27,6 +29,7 @@ class Entrant(NamedTuple):
     spec: Spec
     params: dict[str, Any]
     wishes: Wishes
+    weights: tuple[str, ...] = ()  # of classes, as the user wrote them
 
     @property
     def title(self) -> str:
@@ -45,6 +48,7 @@ class Entry:
         self.entrant = entrant
         self.fits = fits
         self.learner = fits[0].learner
+        self.fault: BigclfError | None = None  # at which it was left out
         self.seconds = 0.0  # of processor time, to score, to learn and to finish
         self.first_seconds, self.first_rows = 0.0, 0  # of the first call
 
@@ -101,11 +105,17 @@ class Lane:
         return self.encoder.map_bytes() + 2 * TILE * map.size(self.encoder.cols) * int(item)
 
     def learn(self, pieces: Iterator[Piece]) -> None:
-        """Every entry learns from every piece."""
+        """Every entry learns from every piece; one that cannot is left out from then on."""
         for piece in pieces:
             folds = None if self.folds is None else self.folds.deal(piece.block.y)
             for entry in self.entries:
-                entry.learn(piece, folds)
+                if entry.fault is None:
+                    try:
+                        entry.learn(piece, folds)
+                    except (BudgetError, UnsupportedError) as e:
+                        entry.fault = e
+            if all(entry.fault for entry in self.entries):
+                raise self.entries[0].fault or AssertionError
             self.rows += len(piece.block.y)
 
 
@@ -139,7 +149,9 @@ class Contest:
         for entrant in entrants:
             lane, fits = lanes[entrant.wishes], []
             for _ in range(folds[0] * folds[1] if folds else 1):
-                fit = Fit(entrant.spec, entrant.params, lane.encoder, cap=cap, beside=need)
+                weight = parse(entrant.weights, lane.encoder.classes)
+                cure = "fewer --folds or --runs" if folds else ""
+                fit = Fit(entrant.spec, entrant.params, lane.encoder, None, cap, need, weight, cure)
                 need += fit.nbytes() * (
                     2 if folds and fit.learner.merge is not None else 1
                 )  # merged beside their parts

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf import state as st
+from bigclf.algorithms import registry
 from bigclf.core import Array, Block, Shape, Spec, State
-from bigclf.errors import UnsupportedError
+from bigclf.errors import UsageError
 from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
@@ -20,6 +21,8 @@ from bigclf.training.feed import Mark, Piece
 from bigclf.training.metrics import add_pairs
 from bigclf.units import code_matrix, decode, new_plan
 from bigclf.weighting import ClassWeight, row_weights
+
+CURES = {"rff": "a lower --rff-dim", "rm": "a lower --order", "poly": "a lower --order"}  # of the maps' sizes
 
 
 class Fit:
@@ -34,10 +37,15 @@ class Fit:
         cap: int | None = None,
         beside: int = 0,
         class_weight: ClassWeight = None,
+        cure: str = "",
     ) -> None:
-        """cap: of --budget, in bytes. beside: bytes promised to others, as feature maps. Raises BudgetError."""
+        """A learner that has seen nothing, or is in the state of a model. Raises BudgetError for what does not fit.
+
+        cap: of --budget, in bytes. beside: bytes promised to others, as feature maps. cure: what would help then.
+        """
         if class_weight is not None and not spec.uses_weights:
-            raise UnsupportedError(f"--class-weight: {spec.name} has no place for the weight of a row")
+            able = ", ".join(s.name for s in registry.specs().values() if s.uses_weights)
+            raise UsageError(f"--class-weight: {spec.name} has no place for the weight of a row; these have: {able}")
         self.spec = spec
         self.encoder = encoder
         self.positive = encoder.schema.positive
@@ -50,7 +58,15 @@ class Fit:
         self.params = params if spec.settle is None else spec.settle(params, self.shape, headroom(cap).bytes - beside)
         self.learner = make_learner(spec, self.params, encoder.schema)
         encoder.admit = partial(check_map, cap)
-        check_state(self.learner, self.shape, spec.name, headroom(cap), held=state is not None, beside=beside)
+        check_state(
+            self.learner,
+            self.shape,
+            spec.name,
+            headroom(cap),
+            held=state is not None,
+            beside=beside,
+            cure=cure or CURES.get(self.map.kind, ""),
+        )
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
         self.counts = np.zeros(len(self.classes), np.int64)

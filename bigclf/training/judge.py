@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.block import pick
+from bigclf.core import State
+from bigclf.errors import BigclfError
 from bigclf.reading.encode import Encoder
 from bigclf.reading.raw import Raw, Skips
 from bigclf.training.contest import Contest, Entry
@@ -26,9 +28,9 @@ class Judge:
     def __init__(self, contest: Contest, skips: Skips) -> None:
         self.contest = contest
         k = contest.folds[1] if contest.folds else 0
-        self.states = [entry.states(k) for entry in contest.entries]
+        self.states = [_finished(entry, k) for entry in contest.entries]
         known = len(contest.fit.classes)
-        self.matrices = [[np.zeros((known, known), np.int64) for _ in states] for states in self.states]
+        self.matrices = [[np.zeros((known, known), np.int64) for _ in entry.fits] for entry in contest.entries]
         self.encoders: list[Encoder] = []
         for lane in contest.lanes:
             mine = Skips(skips.stop) if self.encoders else skips  # a row that several leave out counts once
@@ -48,7 +50,8 @@ class Judge:
                         at = [np.flatnonzero(run == f) for run in folds.deal(block.y) for f in range(folds.folds)]
                         parts = [(pick(block.X, a), block.y[a]) for a in at]
                     for entry in lane.entries:
-                        self._answer(entry, parts)
+                        if entry.fault is None:
+                            self._answer(entry, parts)
                     n += len(block.y) if lane is self.contest.lanes[0] else 0
         return n
 
@@ -58,3 +61,13 @@ class Judge:
         matrices, code = self.matrices[number], entry.fits[0].code
         for seat, (state, (X, y)) in enumerate(zip(self.states[number], parts, strict=True)):
             matrices[seat] = add_pairs(matrices[seat], y, decode(code, entry.learner.decision(state, X)))
+
+
+def _finished(entry: Entry, folds: int) -> list[State]:
+    """The states of an entry; none where it was left out, or is now."""
+    if entry.fault is None:
+        try:
+            return entry.states(folds)
+        except BigclfError as e:
+            entry.fault = e
+    return []

@@ -41,6 +41,8 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
     (name, first), *others = models
     learner = first.learner()
     if learner.merge is None:
+        if first.params.get("form", "sums") != "sums":
+            raise UnsupportedError(f"{name}: --form {first.params['form']} cannot be merged exactly; --form sums can")
         exact = [s.name for s in registry.specs().values() if registry.build(s.name).merge is not None]
         raise UnsupportedError(f"{name}: {first.algorithm} cannot be merged exactly; these can: {', '.join(exact)}")
     for path, model in models:
@@ -50,14 +52,7 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
         raise UnsupportedError(f"{name}: --class-weight online goes by all rows so far, which a part does not know")
     for path, model in others:
         _belong(name, first, path, model)
-    shares = [m.share for _, m in models]
-    for k, (path, model) in enumerate(models):
-        twin = shares.index(model.share)
-        if model.share and twin < k:
-            which = "/".join(map(str, model.share))
-            raise BigclfError(f"{path}: is of shard {which}, as {models[twin][0]} is: its rows would count twice")
-        if model.share and first.share and model.share[1] != first.share[1]:
-            raise BigclfError(f"{path}: is one of {model.share[1]} shards, {name} one of {first.share[1]}")
+    share = _shards(models)
     classes = list(dict.fromkeys(c for _, m in models for c in m.schema.classes))
     widest = max((m for _, m in models), key=lambda m: m.schema.used).schema
     cols = max(m.cols for _, m in models)
@@ -82,9 +77,24 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
         cols=cols,
         rows=sum(m.rows for _, m in models),
         next_row=sum(m.next_row % SHARE_ROWS for _, m in models),
-        share=None,
+        share=share,
         counts={c: counts[c] for c in classes},
     )
+
+
+def _shards(models: Sequence[tuple[str, Model]]) -> list[int] | None:
+    """The shards that the models hold together, as [N, I, ...]; None where that is all of them, or none was a shard."""
+    held: dict[int, str] = {}
+    known = [(path, m.share) for path, m in models if m.share]
+    for path, (of, *shards) in known:
+        first, (total, *_) = known[0]
+        if of != total:
+            raise BigclfError(f"{path}: is one of {of} shards, {first} one of {total}")
+        for i in shards:
+            if i in held:
+                raise BigclfError(f"{path}: holds shard {i}/{of}, as {held[i]} does: its rows would count twice")
+            held[i] = path
+    return [known[0][1][0], *sorted(held)] if known and len(held) < known[0][1][0] else None
 
 
 def _belong(name: str, first: Model, path: str, model: Model) -> None:
