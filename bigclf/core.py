@@ -61,6 +61,11 @@ def no_growth(shape: Shape) -> Mapping[str, int]:
     return {}
 
 
+def no_room(shape: Shape) -> int:
+    """Nothing that counts."""
+    return 0
+
+
 @dataclass(frozen=True)
 class Learner:
     """A learner as a value. `update` may write into the arrays it is given; it returns the state to use next.
@@ -75,6 +80,7 @@ class Learner:
     decision: Callable[[State, Any], Scores]  # state, X -> (units, n)
     axes: Axes
     most: Callable[[Shape], Mapping[str, int]] = no_growth  # largest sizes of axes that grow with the rows, by name
+    solving: Callable[[Shape], int] = no_room  # bytes that `finish` takes beside the state
     signed: tuple[str, ...] = ()  # fields that change sign when a unit's positive and negative class change places
     grain: str = "row"  # "tile": update wants whole tiles of TILE rows, and solves between them; "end": only at the end
     finish: Callable[[State], State] | None = None  # before predicting or saving: whatever was put off

@@ -39,7 +39,11 @@ def build(
         chosen = sigma if tuning == "fixed" else direct.choose(base, tuning, tuning_classes, error)
         return direct.train(base, chosen, error)
 
-    return over_prototypes(Answer(init, AXES, solve, direct.scores), prototypes, tuning == "auto")
+    def solving(shape: Shape) -> int:
+        """The kernel matrix of all prototypes, its factors and its distances."""
+        return 3 * 8 * (shape.classes * prototypes) ** 2
+
+    return over_prototypes(Answer(init, AXES, solve, direct.scores, solving), prototypes, tuning == "auto")
 
 
 SPECS = (

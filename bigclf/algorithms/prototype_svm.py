@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.fsvc import TUNING
-from bigclf.algorithms.prototypes import COST, HAMMOURI, MEMORY, Answer, length, over_prototypes, settle
+from bigclf.algorithms.prototypes import COST, HAMMOURI, MEMORY, Answer, length, most_aside, over_prototypes, settle
 from bigclf.core import Array, Axes, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -58,7 +58,12 @@ def build(
     def scores(base: Prototypes, answer: Machines, X: Any) -> Array:
         return pairs.votes(base, answer, X)
 
-    return over_prototypes(Answer(init, AXES, solve, scores), prototypes, tuning == "auto", QUARTER)
+    def solving(shape: Shape) -> int:
+        """Kernel matrices and distances of a pair of classes, its rows aside included."""
+        points = 2 * prototypes + (most_aside(shape.cols) if tuning == "auto" else 0)
+        return 3 * 8 * points**2
+
+    return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, tuning == "auto", QUARTER)
 
 
 SPECS = (

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bigclf.algorithms.by_class import note_classes, recoded, unit_scores
-from bigclf.core import Array, Axes, Block, Learner, Param, Plan, Scores, Shape
+from bigclf.core import Array, Axes, Block, Learner, Param, Plan, Scores, Shape, no_room
 
 if TYPE_CHECKING:
     from bigclf.kernels.prototypes import Prototypes
@@ -54,6 +54,7 @@ class Answer:
     axes: Axes
     solve: Callable[[Prototypes, Any], Any]  # the answer for these prototypes
     scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
+    solving: Callable[[Shape], int] = no_room  # bytes that `solve` takes beside
 
 
 def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH) -> Learner:
@@ -147,7 +148,9 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
         rows = 2 * most_aside(shape.cols) if aside else 0  # a power of two
         return {"slots": most, "points": most, "aside": rows, "extra": rows}
 
-    return Learner(init, update, decision, axes, most=limits, grain="end", finish=finish, refit=refit)
+    return Learner(
+        init, update, decision, axes, most=limits, solving=answer.solving, grain="end", finish=finish, refit=refit
+    )
 
 
 def _power(n: int) -> int:

@@ -77,10 +77,10 @@ def self_means(base: Prototypes, groups: list[Group], sigma: float) -> NDArray[n
 
 def self_means_by_spread(base: Prototypes, groups: list[Group]) -> NDArray[np.float64]:
     """(27, classes) the same at each of SIGMAS."""
-    each = [spread.kernels(squares_among(rows_of(base, g))) for g in groups]
-    return np.array(
-        [[g.weight @ K[s] @ g.weight for g, K in zip(groups, each, strict=True)] for s in range(len(spread.SIGMAS))]
-    )
+    out = np.zeros((len(spread.SIGMAS), len(groups)))
+    for c, g in enumerate(groups):
+        out[:, c] = [g.weight @ K @ g.weight for K in spread.kernels(squares_among(rows_of(base, g)))]
+    return out
 
 
 def squares_to(base: Prototypes, X: Any) -> NDArray[np.float64]:

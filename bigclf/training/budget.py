@@ -206,8 +206,8 @@ def check_map(cap: int | None, need: int) -> None:
 
 
 def scratch(learner: Learner, shape: Shape) -> int:
-    """Bytes for a tile and to solve in, for learners of whole tiles that hold columns^2 numbers."""
-    return tile_bytes(shape.cols) if learner.grain == "tile" and _wide(learner) else 0
+    """Bytes to solve in; for learners of whole tiles that hold columns^2 numbers with those of a tile."""
+    return learner.solving(shape) + (tile_bytes(shape.cols) if learner.grain == "tile" and _wide(learner) else 0)
 
 
 def tile_bytes(cols: int, itemsize: int = 8) -> int:
