@@ -43,11 +43,17 @@ def distances(X: Any, i: int, P: Array, norm: Array, n: int, out: Array) -> None
 def _distances(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
     def dense(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
         out[:n] = 0.0
-        for j in range(X.shape[1]):
-            x = np.float64(X[i, j])
+        last = X.shape[1] - X.shape[1] % 4
+        for j in range(0, last, 4):  # four at a time: fetching and storing the sums costs more than adding to them
+            x0, x1, x2, x3 = X[i, j], X[i, j + 1], X[i, j + 2], X[i, j + 3]
+            p0, p1, p2, p3 = P[j], P[j + 1], P[j + 2], P[j + 3]
+            for k in range(n):
+                d0, d1, d2, d3 = x0 - p0[k], x1 - p1[k], x2 - p2[k], x3 - p3[k]
+                out[k] += d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3
+        for j in range(last, X.shape[1]):
             p = P[j]
             for k in range(n):
-                d = x - p[k]
+                d = X[i, j] - p[k]
                 out[k] += d * d
 
     def csr(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
@@ -95,10 +101,12 @@ def absorb(
                 P[c, j, k] = x[j]
         else:
             distances(X, i, P[c], norm[c], n, d)
-            k = 0
+            least = d[0]
             for m in range(1, n):
-                if d[m] < d[k]:
-                    k = m
+                least = min(least, d[m])
+            k = 0
+            while k < n - 1 and d[k] != least:
+                k += 1
             h = held[c, k]
             for j in range(x.size):
                 P[c, j, k] = (h * P[c, j, k] + x[j]) / (h + 1.0)
