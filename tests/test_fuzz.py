@@ -221,7 +221,7 @@ HEADERS = [  # each made some command print a trace; hash_bits -1 and 104 were s
     *({"format": v} for v in (0, -1, 0.5, INF)),
     *({k: INF} for k in ("cols", "rows", "passes", "next_row")),
     {"next_row": 2**63},
-    *({"share": v} for v in ([1], [0, 2], [3, 2], [1, 2, 3], 7)),
+    *({"share": v} for v in ([1], [0, 2], [2, 3], [1, 2, 3], 7)),
     {"counts": {"0": INF, "1": 3}},
     *({"reading": {"hash_bits": v}} for v in (-1, 104, 2**63, 1e30, "", "csr", None)),
     *({"reading": {k: v}} for k in ("ignore", "categorical") for v in (None, 7, float("nan"), [[]], "\ud800")),
