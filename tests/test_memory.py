@@ -1,5 +1,6 @@
 """Memory in the large: peaks of whole processes under --budget and `ulimit -v`, and growth that is stopped in time."""
 
+import re
 import resource
 import subprocess
 import sys
