@@ -142,6 +142,7 @@ class Spec:
     one_pass: bool = False  # exact after one pass: further passes are ignored
     solve_scaling: Callable[[dict[str, Any]], bool] | None = None  # with these parameters, scales when solving
     uses_weights: bool = True
-    settle: Callable[[dict[str, Any], Shape, int], dict[str, Any]] | None = None  # parameters for the bytes there are
+    settle: Callable[[dict[str, Any], Callable[[dict[str, Any]], bool]], dict[str, Any]] | None = None  # till they fit
+    cure: str = ""  # what would help where it does not fit
     balances: bool = False  # weighs the classes by itself: constant weights of two classes cancel out
     notes: tuple[str, ...] = field(default=())

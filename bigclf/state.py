@@ -78,10 +78,12 @@ def fill(learner: Learner, arrays: dict[str, Array], capacity: Shape) -> State:
 
 def _placed(learner: Learner, arrays: dict[str, Array], fresh: State, shape: Shape) -> State:
     """The fresh state with the arrays at the begin of its own; what rows have made longer begins as zeros."""
-    made = {}
+    made, most = {}, learner.most(shape)
     for path, begun in flatten(fresh).items():
         old = arrays[path]
-        sizes = extents(learner.axes[path], shape, old)
+        names = learner.axes[path]
+        old = old[tuple(slice(0, most.get(str(axis))) for axis in names)]  # more columns may allow fewer rows
+        sizes = extents(names, shape, old)
         whole = begun
         if sizes != begun.shape:
             whole = np.zeros(sizes)

@@ -65,7 +65,7 @@ def learners():
     for name in ("arow", "cw-var", "cw-stdev", "acog-1", "acog-2"):
         found[f"{name} --cov full"] = registry.build(name, cov="full")
     for words, params in (
-        ("fsvc --tuning fixed", {"tuning": "fixed"}),
+        ("fsvc --tuning fixed", {"tuning": "fixed", "sigma": 1.0}),
         ("fsvc --weight-prototypes", {"weight_prototypes": True}),
         ("fsvc-linear --weight-prototypes", {"weight_prototypes": True}),
     ):

@@ -48,9 +48,14 @@ def close(got, want):
 def taught(name, rows=X, labels=Y, code=THREE, cuts=(), **params):
     """A learner and its state; under a fixed spread of 1 where nothing else is said, as no row is kept aside then."""
     if name in GAUSSIAN and "tuning" not in params:
-        params["tuning"] = "fixed"
+        params = {"sigma": 1.0} | params | {"tuning": "fixed"}
     learner = registry.build(name, **params)
     return learner, train(learner, np.asarray(rows, float), labels, cuts, code)
+
+
+def eighths(y):
+    """Which rows are the 8th, 16th, ... of their class."""
+    return np.array([(y[: i + 1] == c).sum() % 8 == 0 for i, c in enumerate(y.tolist())])
 
 
 def scores(name, Z=T, **params):
@@ -206,7 +211,7 @@ def test_auto_is_kappa_on_the_rows_aside_near_the_least_of_the_curve(seed, ova):
     rows, y = rows_of(500, seed, d=3)
     most = 10
     _, s = taught("fsvc-ova" if ova else "fsvc", rows=rows, labels=y, tuning="auto", prototypes=most)
-    aside = np.arange(500) % 8 == 7
+    aside = eighths(y)
     found = naive.prototypes(rows[~aside], y[~aside], most)
     answers = []
     for sigma in spread.SIGMAS:
@@ -351,7 +356,7 @@ def test_no_spread_gives_scores_that_are_no_numbers(name, sigma):
 
 def test_spreads_from_powers_are_those_from_exponentials():
     D = np.random.default_rng(0).exponential(30, (40, 40))
-    for sigma, K in zip(spread.SIGMAS, spread.kernels(D)):
+    for sigma, K in zip(spread.SIGMAS[::-1], spread.kernels(D), strict=True):
         np.testing.assert_allclose(K, np.exp(-D / (2 * sigma**2)), rtol=1e-8, atol=1e-300)
 
 
@@ -390,12 +395,12 @@ def test_auto_without_rows_aside_is_min_and_one_class_needs_no_spread():
 # --- rows kept aside
 
 
-def test_rows_aside_go_by_their_number_and_are_no_prototypes():
+def test_every_eighth_row_of_a_class_is_kept_aside_and_is_no_prototype():
     rows, y = rows_of(20_000, 10, d=2)
     learner = registry.build("fsvc", prototypes=5, tuning="auto")
     for cuts in ((), (3, 1000, 1001, 9999)):
         s = train(learner, rows, y, cuts, THREE)
-        numbers = np.arange(7, 20_000, 8)[:2000]
+        numbers = np.flatnonzero(eighths(y))[:2000]
         assert (s.base.kind > 0).sum() == 2000
         np.testing.assert_array_equal(s.base.aside[:2000], rows[numbers])
         np.testing.assert_array_equal(s.base.kind[:2000] - 1, y[numbers])
@@ -404,7 +409,8 @@ def test_rows_aside_go_by_their_number_and_are_no_prototypes():
 
 @pytest.mark.parametrize("rule", ["min", "max", "left-corner", "ikt", "fixed"])
 def test_other_rules_keep_no_row_aside(rule):
-    _, s = taught("fsvc", rows=rows_of(50, 11)[0], labels=rows_of(50, 11)[1], tuning=rule)
+    more = {"sigma": 1.0} if rule == "fixed" else {}
+    _, s = taught("fsvc", rows=rows_of(50, 11)[0], labels=rows_of(50, 11)[1], tuning=rule, **more)
     assert s.base.kind.size == 0 and s.base.held.sum() == 50
 
 
@@ -415,6 +421,19 @@ def test_with_very_many_columns_fewer_rows_are_kept_aside():
     learner = registry.build("fsvc", prototypes=2, tuning="auto")
     s = train(learner, csr(rows), y)
     assert (s.base.kind > 0).sum() == 500
+
+
+@pytest.mark.parametrize("name", ["fsvc", "fsvc-svc", "dkp"])
+@pytest.mark.parametrize("period", [2, 4, 8])
+def test_classes_in_turn_lose_no_row_of_theirs(name, period):
+    """By the number of the row every eighth would be of one class."""
+    r = np.random.default_rng(14)
+    y = (np.arange(1600) % period).astype(np.int32)
+    rows = 6.0 * np.stack([y % 3, y // 3], axis=1) + 0.5 * r.standard_normal((1600, 2))
+    code = code_matrix([str(c) for c in range(period)])
+    learner = registry.build(name)
+    s = train(learner, rows, y, code=code)
+    assert (decode(code, learner.decision(s, rows)) == y).mean() > 0.99
 
 
 # --- growth

@@ -115,7 +115,7 @@ def test_scores_do_not_depend_on_how_rows_are_cut(name):
 @pytest.mark.parametrize("tuning", ["auto", "min", "max", "left-corner", "ikt", "fixed"])
 def test_every_rule_answers(name, tuning):
     X, y = mixed(600, 11)
-    learner = registry.build(name, tuning=tuning, prototypes=30)
+    learner = registry.build(name, tuning=tuning, prototypes=30, sigma=1.0 if tuning == "fixed" else 0.0)
     assert np.isfinite(learner.decision(train(learner, X, y, code=THREE), X)).all()
 
 
@@ -144,7 +144,7 @@ MEANS = np.array(  # of the kernel, of each class (down) at the three rows asked
 
 
 def test_dkp_of_linear_error_by_hand():
-    learner = registry.build("dkp", error="linear", prototypes=2, tuning="fixed")
+    learner = registry.build("dkp", error="linear", prototypes=2, tuning="fixed", sigma=1.0)
     scores = learner.decision(train(learner, ROWS, KIND, code=THREE), ASKED)
     np.testing.assert_allclose(scores, (2 * MEANS - MEANS.sum(axis=0)) / 6, atol=1e-9)
     assert decode(THREE, scores).tolist() == [0, 1, 2]

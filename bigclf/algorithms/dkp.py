@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bigclf.algorithms.fsvc import PROTOTYPES, TUNING
-from bigclf.algorithms.prototypes import COST, MEMORY, Answer, length, over_prototypes, settle
+from bigclf.algorithms.prototypes import COST, FEWER, MEMORY, Answer, chooses, length, over_prototypes, settle
 from bigclf.core import Axes, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def build(
     error: str = "quadratic",
     tuning: str = "auto",
     tuning_classes: str = "first",
-    sigma: float = 1.0,
+    sigma: float = 0.0,
 ) -> Learner:
     """The learner of this error, `linear` or `quadratic`."""
     import numpy as np
@@ -36,14 +36,14 @@ def build(
         return direct.Direct(np.zeros(1), np.zeros((shape.classes, shape.classes, 0)))
 
     def solve(base: Prototypes, answer: Direct) -> Direct:
-        chosen = sigma if tuning == "fixed" else direct.choose(base, tuning, tuning_classes, error)
+        chosen = sigma or direct.choose(base, tuning, tuning_classes, error)
         return direct.train(base, chosen, error)
 
     def solving(shape: Shape) -> int:
         """The kernel matrix of all prototypes, its factors and its distances."""
         return 3 * 8 * (shape.classes * prototypes) ** 2
 
-    return over_prototypes(Answer(init, AXES, solve, direct.scores, solving), prototypes, tuning == "auto")
+    return over_prototypes(Answer(init, AXES, solve, direct.scores, solving), prototypes, chooses(tuning, sigma))
 
 
 SPECS = (
@@ -69,5 +69,6 @@ SPECS = (
         one_pass=True,
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
+        cure=FEWER,
     ),
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bigclf.algorithms.prototypes import COST, HAMMOURI, MEMORY, Answer, length, over_prototypes, settle
+from bigclf.algorithms.prototypes import COST, FEWER, HAMMOURI, MEMORY, Answer, chooses, length, over_prototypes, settle
 from bigclf.core import Array, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def build(
     weight_prototypes: bool = False,
     tuning: str = "auto",
     tuning_classes: str = "first",
-    sigma: float = 1.0,
+    sigma: float = 0.0,
 ) -> Learner:
     """The learner with the Gaussian kernel; `ova`: each class against a sample of all others."""
     import numpy as np
@@ -56,7 +56,7 @@ def build(
 
     def solve(base: Prototypes, answer: Spread) -> Spread:
         mine, theirs = groups(base)
-        chosen = sigma if tuning == "fixed" else rules.choose(base, tuning, tuning_classes, mine, theirs)
+        chosen = sigma or rules.choose(base, tuning, tuning_classes, mine, theirs)
         offset = 0.5 * km.self_means(base, mine, chosen)
         if theirs is not None:
             offset -= 0.5 * km.self_means(base, theirs, chosen)
@@ -66,8 +66,12 @@ def build(
         mine, theirs = groups(base)
         return km.decide(base, mine, theirs, float(answer.sigma[0]), answer.offset, X)
 
+    def solving(shape: Shape) -> int:
+        """Distances of the prototypes of two classes, kernels of them, and the prototypes as points."""
+        return 8 * 2 * prototypes * (4 * 2 * prototypes + shape.cols)
+
     axes: dict[str, tuple[str | int, ...]] = {"sigma": (1,), "offset": ("classes",)}
-    return over_prototypes(Answer(init, axes, solve, scores), prototypes, tuning == "auto")
+    return over_prototypes(Answer(init, axes, solve, scores, solving), prototypes, chooses(tuning, sigma))
 
 
 def linear(ova: bool, prototypes: int = 100, weight_prototypes: bool = False) -> Learner:
@@ -120,7 +124,7 @@ TUNING = (
         "the two classes that the rules look at",
         choices=("first", "populous"),
     ),
-    Param("sigma", float, 1.0, "spread of the kernel under --tuning fixed", low=1e-30, high=1e30),  # squares are finite
+    Param("sigma", float, 0.0, "spread of the kernel; 0: by --tuning", low=0.0, high=1e30),
 )
 
 
@@ -137,6 +141,7 @@ def _spec(name: str, line: str, where: str, make: Callable[..., Learner], params
         one_pass=True,
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
+        cure=FEWER,
     )
 
 

@@ -40,7 +40,7 @@ SPECS = (
         "Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming 127 (2011) 3-30, figure 1",
         build,
         (
-            Param("lam", float, 1e-4, "lambda: how much small weights count against the loss", low=0.0, open_low=True),
+            Param("lam", float, 1e-4, "lambda: how much small weights count against the loss", low=1e-30),
             Param("project", bool, False, "keep the weights in the ball of radius 1 / sqrt(lambda)"),
         ),
     ),

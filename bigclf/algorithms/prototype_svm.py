@@ -12,7 +12,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.fsvc import TUNING
-from bigclf.algorithms.prototypes import COST, HAMMOURI, MEMORY, Answer, length, most_aside, over_prototypes, settle
+from bigclf.algorithms.prototypes import (
+    COST,
+    FEWER,
+    HAMMOURI,
+    MEMORY,
+    Answer,
+    chooses,
+    length,
+    most_aside,
+    over_prototypes,
+    settle,
+)
 from bigclf.core import Array, Axes, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -36,8 +47,8 @@ def build(
     weight_prototypes: bool = False,
     tuning: str = "auto",
     tuning_classes: str = "first",
-    sigma: float = 1.0,
-    C: float = 100.0,
+    sigma: float = 0.0,
+    C: float = 0.0,
 ) -> Learner:
     """The learner; C and the weighting are those of the rules other than `auto`."""
     import numpy as np
@@ -51,8 +62,8 @@ def build(
         )
 
     def solve(base: Prototypes, answer: Machines) -> Machines:
-        if tuning == "fixed":
-            return pairs.train_all(base, pairs.Numbers(sigma, C, weight_prototypes))
+        if sigma:
+            return pairs.train_all(base, pairs.Numbers(sigma, C or pairs.COSTS[-1], weight_prototypes))
         return pairs.train_all(base, pairs.choose(base, tuning, tuning_classes, C, weight_prototypes))
 
     def scores(base: Prototypes, answer: Machines, X: Any) -> Array:
@@ -60,10 +71,10 @@ def build(
 
     def solving(shape: Shape) -> int:
         """Kernel matrices and distances of a pair of classes, its rows aside included."""
-        points = 2 * prototypes + (most_aside(shape.cols) if tuning == "auto" else 0)
+        points = 2 * prototypes + (most_aside(shape.cols) if chooses(tuning, sigma) else 0)
         return 3 * 8 * points**2
 
-    return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, tuning == "auto", QUARTER)
+    return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, chooses(tuning, sigma), QUARTER)
 
 
 SPECS = (
@@ -76,7 +87,13 @@ SPECS = (
             length(PROTOTYPES),
             Param("weight-prototypes", bool, False, "the box of a prototype is in proportion to the rows it holds"),
             *TUNING,
-            Param("C", float, 100.0, "largest coefficient, unless --tuning auto", low=0.0, open_low=True),
+            Param(
+                "C",
+                float,
+                0.0,
+                "largest coefficient; 0: of 1, 10 and 100 the best under --tuning auto, else 100",
+                low=0.0,
+            ),
         ),
         scale="std",
         cost=COST,
@@ -84,5 +101,6 @@ SPECS = (
         one_pass=True,
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
+        cure=FEWER,
     ),
 )

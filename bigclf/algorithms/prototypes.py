@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bigclf.algorithms.by_class import note_classes, recoded, unit_scores
 from bigclf.core import Array, Axes, Block, Learner, Param, Plan, Scores, Shape, no_room
+from bigclf.errors import UsageError
 
 if TYPE_CHECKING:
     from bigclf.kernels.prototypes import Prototypes
 
-EIGHTH = 8  # of so many rows one is kept aside, by its number
+EIGHTH = 8  # of so many rows of a class one is kept aside
 MOST_ASIDE = 2000  # rows kept aside
 ASIDE_CELLS = 4_000_000  # with many columns fewer: their values together
 LEAST_ASIDE = 50
@@ -58,7 +59,9 @@ class Answer:
 
 
 def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH) -> Learner:
-    """The learner of an answer over at most `most` prototypes a class; `aside`: rows are kept aside, one in `every`."""
+    """The learner of an answer over at most `most` prototypes a class; `aside`: rows are kept aside, one in `every`
+    of each class.
+    """
     import numpy as np
 
     from bigclf.block import densify, pick, rows
@@ -100,7 +103,12 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
             size = _power(have)
             base = base._replace(aside=base.aside[:size].copy(), kind=base.kind[:size].copy())
             base.aside[have:], base.kind[have:] = 0.0, 0.0
-        mine = np.flatnonzero((block.row % every == every - 1) & (y >= 0))[: max(room, 0)]
+        due = np.zeros(len(y), bool)
+        for c in np.unique(y[y >= 0]):  # counted by class: data may have a period
+            own = np.flatnonzero(y == c)
+            before = int(base.held[c].sum()) + np.count_nonzero(base.kind == c + 1)
+            due[own[every - 1 - before % every :: every]] = True
+        mine = np.flatnonzero(due)[: max(room, 0)]
         if not mine.size:
             return base
         need = have + mine.size
@@ -169,13 +177,26 @@ def length(default: int) -> Param:
     return Param("prototypes", int, default, text, low=1, high=100_000, words=("auto",))
 
 
-def settle(default: int, params: dict[str, Any], shape: Shape, room: int) -> dict[str, Any]:
-    """With `auto` prototypes: as many as `default`, fewer where half of the room (bytes) does not suffice."""
+def settle(default: int, params: dict[str, Any], fits: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """With `auto` prototypes: as many as `default`, or by tenths fewer until they fit."""
     if params.get("prototypes") != "auto":
         return params
-    each = 8 * shape.classes * (shape.cols + 2)
-    aside = 16 * most_aside(shape.cols) * shape.cols
-    return params | {"prototypes": max(1, min(default, (room // 2 - aside) // each))}
+    n = default
+    while n > 1 and not fits(params | {"prototypes": n}):
+        n = n * 9 // 10
+    return params | {"prototypes": n}
+
+
+def chooses(tuning: str, sigma: float) -> bool:
+    """Whether the spread is chosen on rows kept aside. UsageError for `fixed` without a spread, or one too small."""
+    if 0.0 < sigma < 1e-30:
+        raise UsageError(f"--sigma: {sigma:g} has no square; give at least 1e-30, or 0 to choose by --tuning")
+    if tuning == "fixed" and not sigma:
+        raise UsageError("--tuning fixed: give the spread with --sigma")
+    return tuning == "auto" and not sigma
+
+
+FEWER = "fewer --prototypes, or auto"
 
 
 COST = "O(prototypes x columns) a row"

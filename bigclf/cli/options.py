@@ -89,7 +89,8 @@ def _number_or_word(p: Param, text: str | None) -> Any:
     except ValueError:
         value = None
     if not p.accepts(value):
-        raise typer.BadParameter(f"'{text}' should be {' or '.join(p.words)}, or a whole number of at least {p.low:g}")
+        high = "" if p.high is None else f" and at most {p.high:g}"
+        raise typer.BadParameter(f"'{text}' should be {' or '.join(p.words)}, or a number of at least {p.low:g}{high}")
     return value
 
 

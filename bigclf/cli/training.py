@@ -206,11 +206,12 @@ def _earlier(job: Job, path: Path) -> Model:
     old = load(path)
     if job.algo is not None and job.algo != old.algorithm:
         raise BigclfError(f"{path}: holds {old.algorithm}, which {job.algo} cannot go on from; --algo {old.algorithm}")
-    have: dict[str, Any] = {p.name.replace("-", "_"): old.params.get(p.name, p.default) for p in old.spec.params}
-    have |= {k: getattr(old.schema, k) for k in ("scale", "missing", "hash_bits", "dtype", "bias")}
+    have: dict[str, Any] = {k: getattr(old.schema, k) for k in ("scale", "missing", "hash_bits", "dtype", "bias")}
     made = old.schema.map
     have |= {"features": made.kind, "order": made.order, "rff_dim": made.dim, "sigma": made.sigma}
     have["max_features"] = made.most
+    have |= {p.name.replace("-", "_"): old.params.get(p.name, p.default) for p in old.spec.params}
+    settled = {p.name.replace("-", "_"): p.words for p in old.spec.params}  # what was made of a word is in the model
     have |= {k: list(old.reading.get(k, ())) for k in ("ignore", "categorical")}
     asked: Given = job.params | job.encoding
     asked |= {k: job.reading[k] for k in ("ignore", "categorical") if k in job.reading}
@@ -230,7 +231,7 @@ def _earlier(job: Job, path: Path) -> Model:
                 )
         elif name not in have:
             raise BigclfError(f"{path}: {old.algorithm} has no option --{name.replace('_', '-')}")
-        elif have[name] != value:
+        elif have[name] != value and value not in settled.get(name, ()):
             raise BigclfError(f"{path}: was trained {spelled(name, have[name])}, not {spelled(name, value)}")
     return old
 

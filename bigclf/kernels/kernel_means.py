@@ -79,7 +79,7 @@ def self_means_by_spread(base: Prototypes, groups: list[Group]) -> NDArray[np.fl
     """(27, classes) the same at each of SIGMAS."""
     out = np.zeros((len(spread.SIGMAS), len(groups)))
     for c, g in enumerate(groups):
-        out[:, c] = [g.weight @ K @ g.weight for K in spread.kernels(squares_among(rows_of(base, g)))]
+        out[::-1, c] = [g.weight @ K @ g.weight for K in spread.kernels(squares_among(rows_of(base, g)))]
     return out
 
 
@@ -115,16 +115,20 @@ def decide(
     out = np.empty((len(mine), rows(X)))
     for at in chunks(base, X):
         D = squares_to(base, pick(X, at))
-        K = np.exp(D / (-2.0 * sigma**2))
-        G = means(K, mine)
-        far = np.flatnonzero(G.max(axis=0) < TINY)
-        H = G - offset[:, None]
-        if theirs is not None:
-            H -= means(K, theirs)
-        if far.size:
-            H[:, far] = _logarithms(D[:, far], mine, sigma)
-        out[:, at] = H
+        out[:, at] = heights(D, np.exp(D / (-2.0 * sigma**2)), mine, theirs, sigma, offset)
     return out
+
+
+def heights(D: Array, K: Array, mine: list[Group], theirs: list[Group] | None, sigma: float, offset: Array) -> Array:
+    """(classes, n) h from squared distances and kernel values (classes, n, slots)."""
+    G = means(K, mine)
+    far = np.flatnonzero(G.max(axis=0) < TINY)
+    H: Array = G - offset[:, None]
+    if theirs is not None:
+        H -= means(K, theirs)
+    if far.size:
+        H[:, far] = _logarithms(D[:, far], mine, sigma)
+    return H
 
 
 def _logarithms(D: Array, groups: list[Group], sigma: float) -> Array:

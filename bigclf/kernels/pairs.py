@@ -117,15 +117,19 @@ def train_all(base: Prototypes, numbers: Numbers) -> Machines:
 class Choice:
     """The choice of spread, C and weighting by kappa on the rows kept aside, over the pairs that are hard to tell."""
 
-    def __init__(self, base: Prototypes, start: int) -> None:
+    def __init__(self, base: Prototypes, start: int, costs: tuple[float, ...]) -> None:
         self.base = base
         self.aside = np.flatnonzero(base.kind)
         self.kind = base.kind[self.aside].astype(int) - 1
         self.pairs = self.hard()
+        half = np.zeros(len(self.aside), int)
+        for c in np.unique(self.kind):  # every second row of a class
+            half[np.flatnonzero(self.kind == c)[1::2]] = 1
         halves = (0,) if len(self.aside) >= ENOUGH else (0, 1)
-        self.parts = [(points_of(base, self.aside[1 - h :: 2]), self.aside[h::2]) for h in halves]
+        self.parts = [(points_of(base, self.aside[half != h]), self.aside[half == h]) for h in halves]
         self.known: dict[tuple[int, float, bool], float] = {}
         self.start = start
+        self.costs = costs
 
     def hard(self) -> list[tuple[int, int]]:
         """The pairs that the nearest prototype confuses most."""
@@ -156,21 +160,21 @@ class Choice:
 
     def made(self) -> Numbers:
         """The spread at a middle C, then C and weighting, then the spread again."""
-        s = tuning.climb(lambda s: self.value(s, COSTS[1], True), self.start)
-        C, weighted = max(((C, w) for w in (True, False) for C in COSTS), key=lambda n: self.value(s, *n))
+        s = tuning.climb(lambda s: self.value(s, self.costs[len(self.costs) // 2], True), self.start)
+        C, weighted = max(((C, w) for w in (True, False) for C in self.costs), key=lambda n: self.value(s, *n))
         s = tuning.climb(lambda s: self.value(s, C, weighted), s)
         return Numbers(float(spread.SIGMAS[s]), C, weighted)
 
 
 def choose(base: Prototypes, rule: str, classes: str, C: float, weighted: bool) -> Numbers:
-    """Spread, C and weighting by this rule; `auto` without rows kept aside is `min` with the C and weighting given."""
+    """Spread, C and weighting by this rule; C 0: to be chosen. `auto` without rows kept aside is `min`."""
     if (base.filled > 0).sum() < 2:
-        return Numbers(1.0, C, weighted)
+        return Numbers(1.0, C or COSTS[-1], weighted)
     found = tuning.curve(base, classes)
     if rule == "auto" and base.kind.any():
-        return Choice(base, spread.least(found)).made()
+        return Choice(base, spread.least(found), (C,) if C else COSTS).made()
     s = spread.RULES["min" if rule == "auto" else rule](found)
-    return Numbers(float(spread.SIGMAS[s]), C, weighted)
+    return Numbers(float(spread.SIGMAS[s]), C or COSTS[-1], weighted)
 
 
 @kernel

@@ -5,6 +5,8 @@ Sources: Hammouri, thesis, Santiago de Compostela 2022, sections 2.3 and 3.2 (id
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,18 +15,17 @@ GAMMAS = 2.0 ** np.arange(13.0, -14.0, -1.0)  # 1 / (2 sigma^2)
 CORNER = 0.05  # of the steepest slope, at which the curve leaves its left side
 
 
-def kernels(squares: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """exp(-squares / (2 sigma^2)) for all of SIGMAS, in their order.
+def kernels(squares: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """exp(-squares / (2 sigma^2)) for all of SIGMAS, from the largest down.
 
     The exponent doubles from one spread to the next smaller one, so each is the square of the one before: one
     exponential, and 26 products whose errors stay below 1e-8 of the value.
     """
     K = np.exp(-squares / (2.0 * SIGMAS[-1] ** 2))
-    out = [K]
+    yield K
     for _ in SIGMAS[1:]:
         K = K * K
-        out.append(K)
-    return out[::-1]
+        yield K
 
 
 def distance_to_ideal(squares: NDArray[np.float64], same: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -33,7 +34,7 @@ def distance_to_ideal(squares: NDArray[np.float64], same: NDArray[np.bool_]) -> 
     squares (U, U): squared distances; same (U, U). The diagonal counts, and is zero.
     """
     J = same.astype(np.float64)
-    return np.array([np.abs(K - J).mean() for K in kernels(squares)])
+    return np.array([np.abs(K - J).mean() for K in kernels(squares)])[::-1]
 
 
 def least(curve: NDArray[np.float64]) -> int:

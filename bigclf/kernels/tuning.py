@@ -25,9 +25,9 @@ def pair_of(base: Prototypes, classes: str) -> NDArray[np.int64]:
 def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
     """(27,) distance to the ideal kernel over the prototypes of two classes: the first two, or the most populous."""
     pair = pair_of(base, classes)
-    each = [km.rows_of(base, g) for g in km.own(base, False)]
-    points = np.concatenate([each[c] for c in pair])
-    kind = np.repeat(pair, [len(each[c]) for c in pair])
+    groups = km.own(base, False)
+    points = np.concatenate([km.rows_of(base, groups[c]) for c in pair])
+    kind = np.repeat(pair, [len(groups[c].slot) for c in pair])
     return spread.distance_to_ideal(km.squares_among(points), kind[:, None] == kind)
 
 
@@ -65,10 +65,9 @@ def answers_aside(base: Prototypes, mine: list[km.Group], theirs: list[km.Group]
     matrices = np.zeros((sizes, K, K))
     nobody = base.filled == 0
     for at in km.chunks(base, X):
-        for k, values in enumerate(spread.kernels(km.squares_to(base, X[at]))):
-            H = km.means(values, mine) - offset[k][:, None]
-            if theirs is not None:
-                H -= km.means(values, theirs)
+        D = km.squares_to(base, X[at])
+        for k, values in zip(reversed(range(sizes)), spread.kernels(D), strict=True):
+            H = km.heights(D, values, mine, theirs, float(spread.SIGMAS[k]), offset[k])
             H[nobody] = -np.inf
             np.add.at(matrices[k], (truth[at], H.argmax(axis=0)), 1.0)
     return matrices

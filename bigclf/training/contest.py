@@ -146,12 +146,15 @@ class Contest:
         self.lanes = list(lanes.values())
         self.entries: list[Entry] = []
         need = sum(lane.nbytes() for lane in self.lanes)
+        seats = folds[0] * folds[1] if folds else 1
         for entrant in entrants:
-            lane, fits = lanes[entrant.wishes], []
-            for _ in range(folds[0] * folds[1] if folds else 1):
+            lane = lanes[entrant.wishes]
+            fits: list[Fit] = []
+            for _ in range(seats):
                 weight = parse(entrant.weights, lane.encoder.classes)
                 cure = "fewer --folds or --runs" if folds else ""
-                fit = Fit(entrant.spec, entrant.params, lane.encoder, None, cap, need, weight, cure)
+                params = fits[0].params if fits else entrant.params  # settled once
+                fit = Fit(entrant.spec, params, lane.encoder, None, cap, need, weight, cure, seats)
                 need += fit.nbytes() * (
                     2 if folds and fit.learner.merge is not None else 1
                 )  # merged beside their parts

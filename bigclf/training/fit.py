@@ -16,7 +16,7 @@ from bigclf.errors import UsageError
 from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
-from bigclf.training.budget import check_map, check_state
+from bigclf.training.budget import check_map, check_state, scratch
 from bigclf.training.feed import Mark, Piece
 from bigclf.training.metrics import add_pairs
 from bigclf.units import code_matrix, decode, new_plan
@@ -38,10 +38,12 @@ class Fit:
         beside: int = 0,
         class_weight: ClassWeight = None,
         cure: str = "",
+        seats: int = 1,
     ) -> None:
         """A learner that has seen nothing, or is in the state of a model. Raises BudgetError for what does not fit.
 
         cap: of --budget, in bytes. beside: bytes promised to others, as feature maps. cure: what would help then.
+        seats: learners of this kind that are to fit together, where parameters are made for the memory.
         """
         if class_weight is not None and not spec.uses_weights:
             able = ", ".join(s.name for s in registry.specs().values() if s.uses_weights)
@@ -55,7 +57,7 @@ class Fit:
         self.cols = encoder.cols  # of the encoder; the learner sees as many as the feature map makes of them
         self.shape = Shape(len(self.code), self.map.size(self.cols), len(self.classes))
         self.cap = cap
-        self.params = params if spec.settle is None else spec.settle(params, self.shape, headroom(cap).bytes - beside)
+        self.params = params if spec.settle is None else spec.settle(params, partial(self._fits, beside, seats))
         self.learner = make_learner(spec, self.params, encoder.schema)
         encoder.admit = partial(check_map, cap)
         check_state(
@@ -65,7 +67,7 @@ class Fit:
             headroom(cap),
             held=state is not None,
             beside=beside,
-            cure=cure or CURES.get(self.map.kind, ""),
+            cure=cure or CURES.get(self.map.kind, spec.cure),
         )
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
@@ -76,6 +78,12 @@ class Fit:
         self.earlier: Mapping[str, int] = {}  # rows by class of the model that was gone on from
         self.next_row = 0  # all rows before this one were learned from
         self.mark = Mark(0, 0, {})
+
+    def _fits(self, beside: int, seats: int, params: dict[str, Any]) -> bool:
+        """Whether learners of these parameters take at most half of the memory, as `check_state` reckons."""
+        learner = make_learner(self.spec, params, self.encoder.schema)
+        need = seats * st.nbytes(learner, self.shape) + scratch(learner, self.shape)
+        return need <= (headroom(self.cap).bytes - beside) // 2
 
     def nbytes(self) -> int:
         """Bytes of the state."""
