@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
+from typing import Any
 
 from bigclf.errors import BudgetError, Stopped
 
@@ -149,7 +151,19 @@ def on_signal(number: int, *_: object) -> None:
     raise Stopped(number)
 
 
+def arrived() -> int:
+    """The signal whose Stopped was lost; 0 for none. Compiled libraries swallow what is raised in their callbacks."""
+    return _arrived.pop() if _arrived else 0
+
+
 def recheck() -> None:
-    """Raise Stopped again where the first was lost: compiled libraries swallow what is raised in their callbacks."""
-    if _arrived:
-        raise Stopped(_arrived.pop())
+    """Raise Stopped again where the first was lost."""
+    number = arrived()
+    if number:
+        raise Stopped(number)
+
+
+def lost(unraisable: Any) -> None:
+    """Hook for what could not be raised: that a signal came is not told there, but acted on later."""
+    if unraisable.exc_type is None or unraisable.exc_type.__name__ not in ("Stopped", "Stop"):
+        sys.__unraisablehook__(unraisable)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from bigclf import start
-from bigclf.errors import BudgetError
+from bigclf.errors import BudgetError, Stopped
 
 KINDS = ("model", "libsvm", "packed", "csv", "tsv", "parquet")
 
@@ -123,3 +123,23 @@ def test_a_low_limit_is_one_line_at_once(tmp_path, mib):
         f"bigclf: address space limit is {mib} MiB, at least 400 MiB is needed to read LIBSVM; raise ulimit -v\n"
     )
     assert not (tmp_path / "m.npz").exists()
+
+
+def test_a_signal_that_was_swallowed_before_the_run_began_stops_it(monkeypatch):
+    """It comes while a kernel is loaded: what a handler raises in a callback of a compiled library is lost."""
+    from bigclf.training.interrupt import Interrupt, Stop
+
+    with pytest.raises(Stopped):
+        start.on_signal(2)
+    with Interrupt() as interrupt, pytest.raises(Stop) as stop:
+        interrupt.check()
+    assert stop.value.number == 2
+    assert start.arrived() == 0
+
+
+def test_only_stops_are_not_told_as_lost(capsys):
+    class Unraisable:
+        exc_type, exc_value, exc_traceback, err_msg, object = Stopped, None, None, None, None
+
+    start.lost(Unraisable)
+    assert capsys.readouterr().err == ""

@@ -73,6 +73,7 @@ def main(argv: list[str]) -> int:
     """Run the command line; returns the exit code. Errors are one line on standard error."""
     if threading.current_thread() is not threading.main_thread():
         return _run(argv)
+    sys.unraisablehook = start.lost
     old = {number: signal.signal(number, start.on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         return _run(argv)

@@ -7,6 +7,8 @@ import threading
 from types import FrameType
 from typing import Any
 
+from bigclf import start
+
 ASKED = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -32,6 +34,7 @@ class Interrupt:
         self._old: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupt:
+        self.number = start.arrived()
         if threading.current_thread() is threading.main_thread():
             self._old = {number: signal.signal(number, self._note) for number in ASKED}
         return self
