@@ -384,6 +384,8 @@ def begun(folder, wanted, *words, feed=None):
 def test_two_signals_of_a_process(gap, given, tmp_path):
     words = [*FULL_COV, "--passes", 100_000, "--checkpoint", "ck.npz", "--checkpoint-every", 100]
     p = begun(tmp_path, "ck.npz", "train", given / "wide.svm", *words)
+    while not (tmp_path / "ck.npz").exists():  # one checkpoint is whole; the next are being written
+        time.sleep(0.001)
     p.send_signal(signal.SIGINT)
     time.sleep(gap)
     p.send_signal(signal.SIGINT)
