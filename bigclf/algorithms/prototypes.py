@@ -108,7 +108,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
             own = np.flatnonzero(y == c)
             before = int(base.held[c].sum()) + np.count_nonzero(base.kind == c + 1)
             due[own[every - 1 - before % every :: every]] = True
-        mine = np.flatnonzero(due)[: max(room, 0)]
+        mine = shared(np.flatnonzero(due), y, np.bincount(base.kind.astype(int), minlength=int(y.max()) + 2)[1:], cols)
         if not mine.size:
             return base
         need = have + mine.size
@@ -122,6 +122,20 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
         base.kind[have:need] = y[mine] + 1
         y[mine] = -1
         return base
+
+    def shared(due: Array, y: Array, held: Array, cols: int) -> Array:
+        """Of the rows that are due those to keep: a class gets half of what the others leave, so that each has some.
+
+        held (classes,): rows of each that are aside.
+        """
+        cap, total, mine = most_aside(cols), int(held.sum()), []
+        for i in due[(held[y[due]] < (cap - total + held[y[due]]) // 2)]:  # others only get less
+            c = y[i]
+            if held[c] < (cap - total + held[c]) // 2:
+                mine.append(i)
+                held[c] += 1
+                total += 1
+        return np.array(mine, int)
 
     def widened(base: Prototypes, slots: int) -> Prototypes:
         def wide(a: Array) -> Array:

@@ -43,6 +43,7 @@ def info(
         "classes": sorted(schema.classes, key=sort_key),
         "counts": m.counts,
         "class_weight": m.class_weight,
+        "chosen": _chosen(m.state),
         "positive": None if len(schema.classes) != 2 else _positive(m.code(), schema.classes),
         "input": schema.kind,
         "features": schema.count(),
@@ -65,12 +66,20 @@ def info(
         "counts": ", ".join(f"{k}: {v:,}" for k, v in list(m.counts.items())[:20]),
         "state_bytes": human(facts["state_bytes"]),
         "class_weight": _class_weight(m.class_weight),
+        "chosen": ", ".join(f"{k} {v:.6g}" for k, v in (facts["chosen"] or {}).items()),
     }
     rows = [[k.replace("_", " "), str(v)] for k, v in shown.items() if v not in (None, 0, "")]
     parts: list[Any] = [table(["", os.fsencode(model).decode(errors="replace")], rows, left=2)]
     for unit, pairs in listed.items():
         parts += ["", f"Weights towards {unit}", table(["column", "weight"], [[n, f"{w:.6g}"] for n, w in pairs])]
     show(*parts)
+
+
+def _chosen(state: Any) -> dict[str, float] | None:
+    """What a learner chose at its end, by name."""
+    answer = getattr(state, "answer", None)
+    names = [n for n in ("sigma", "C", "weighted") if hasattr(answer, n)]
+    return {n: float(getattr(answer, n)[0]) for n in names} or None
 
 
 def _map(made: FeatureMap) -> str | None:

@@ -115,20 +115,16 @@ def decide(
     out = np.empty((len(mine), rows(X)))
     for at in chunks(base, X):
         D = squares_to(base, pick(X, at))
-        out[:, at] = heights(D, np.exp(D / (-2.0 * sigma**2)), mine, theirs, sigma, offset)
+        K = np.exp(D / (-2.0 * sigma**2))
+        G = means(K, mine)
+        far = np.flatnonzero(G.max(axis=0) < TINY)
+        H = G - offset[:, None]
+        if theirs is not None:
+            H -= means(K, theirs)
+        if far.size:
+            H[:, far] = _logarithms(D[:, far], mine, sigma)
+        out[:, at] = H
     return out
-
-
-def heights(D: Array, K: Array, mine: list[Group], theirs: list[Group] | None, sigma: float, offset: Array) -> Array:
-    """(classes, n) h from squared distances and kernel values (classes, n, slots)."""
-    G = means(K, mine)
-    far = np.flatnonzero(G.max(axis=0) < TINY)
-    H: Array = G - offset[:, None]
-    if theirs is not None:
-        H -= means(K, theirs)
-    if far.size:
-        H[:, far] = _logarithms(D[:, far], mine, sigma)
-    return H
 
 
 def _logarithms(D: Array, groups: list[Group], sigma: float) -> Array:

@@ -17,6 +17,7 @@ from bigclf.kernels.prototypes import Prototypes
 
 TOL = 1e-3  # of the machines that are kept
 ROUGH = 1e-2  # of those that are only compared
+STARTS = (12, 16, 20)  # spreads to begin from beside the curve's least, which may lie at an end; the widest of equals
 COSTS = (1.0, 10.0, 100.0)
 ENOUGH = 400  # rows aside of which half can judge; of fewer each half judges in turn
 PAIRS = 10  # that the choice looks at
@@ -160,7 +161,9 @@ class Choice:
 
     def made(self) -> Numbers:
         """The spread at a middle C, then C and weighting, then the spread again."""
-        s = tuning.climb(lambda s: self.value(s, self.costs[len(self.costs) // 2], True), self.start)
+        middle = self.costs[len(self.costs) // 2]
+        begin = max(sorted({self.start, *STARTS}, reverse=True), key=lambda s: self.value(s, middle, True))
+        s = tuning.climb(lambda s: self.value(s, middle, True), begin)
         C, weighted = max(((C, w) for w in (True, False) for C in self.costs), key=lambda n: self.value(s, *n))
         s = tuning.climb(lambda s: self.value(s, C, weighted), s)
         return Numbers(float(spread.SIGMAS[s]), C, weighted)

@@ -67,7 +67,9 @@ def answers_aside(base: Prototypes, mine: list[km.Group], theirs: list[km.Group]
     for at in km.chunks(base, X):
         D = km.squares_to(base, X[at])
         for k, values in zip(reversed(range(sizes)), spread.kernels(D), strict=True):
-            H = km.heights(D, values, mine, theirs, float(spread.SIGMAS[k]), offset[k])
+            H = km.means(values, mine) - offset[k][:, None]  # where all vanish, the spread is no choice
+            if theirs is not None:
+                H -= km.means(values, theirs)
             H[nobody] = -np.inf
             np.add.at(matrices[k], (truth[at], H.argmax(axis=0)), 1.0)
     return matrices

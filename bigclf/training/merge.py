@@ -43,7 +43,12 @@ def merge(models: Sequence[tuple[str, Model]]) -> Model:
     if learner.merge is None:
         if first.params.get("form", "sums") != "sums":
             raise UnsupportedError(f"{name}: --form {first.params['form']} cannot be merged exactly; --form sums can")
-        exact = [s.name for s in registry.specs().values() if registry.build(s.name).merge is not None]
+        exact = [
+            " --".join([s.name, *given])
+            for s in registry.specs().values()
+            for given in ([], *([p.name] for p in s.params if p.type is bool))
+            if s.build(**registry.arguments(s, dict.fromkeys(given, True))).merge is not None
+        ]
         raise UnsupportedError(f"{name}: {first.algorithm} cannot be merged exactly; these can: {', '.join(exact)}")
     for path, model in models:
         if model.run:
