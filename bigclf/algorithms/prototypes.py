@@ -108,7 +108,9 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
             own = np.flatnonzero(y == c)
             before = int(base.held[c].sum()) + np.count_nonzero(base.kind == c + 1)
             due[own[every - 1 - before % every :: every]] = True
-        mine = shared(np.flatnonzero(due), y, np.bincount(base.kind.astype(int), minlength=int(y.max()) + 2)[1:], cols)
+        mine = shared(
+            np.flatnonzero(due), y, np.bincount(base.kind.astype(int), minlength=len(base.filled) + 1)[1:], cols
+        )
         if not mine.size:
             return base
         need = have + mine.size
@@ -124,14 +126,16 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
         return base
 
     def shared(due: Array, y: Array, held: Array, cols: int) -> Array:
-        """Of the rows that are due those to keep: a class gets half of what the others leave, so that each has some.
+        """Of the rows that are due those to keep: a class gets its share, or half of what the others leave.
 
-        held (classes,): rows of each that are aside.
+        So that in a sorted file the first does not take all. held (classes,): rows of each that are aside.
         """
         cap, total, mine = most_aside(cols), int(held.sum()), []
-        for i in due[(held[y[due]] < (cap - total + held[y[due]]) // 2)]:  # others only get less
+        share = cap // max(len(held), 2)
+        for i in due if total < cap else ():
             c = y[i]
-            if held[c] < (cap - total + held[c]) // 2:
+            left = cap - total + held[c]
+            if held[c] < max(left // 2, min(share, left)):
                 mine.append(i)
                 held[c] += 1
                 total += 1
