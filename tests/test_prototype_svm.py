@@ -89,7 +89,7 @@ def test_choice_keeps_rows_apart_and_learns_from_them_at_the_end():
     X, y = mixed(2400, 8, 2)
     learner = registry.build("fsvc-svc", prototypes=40)
     s = train(learner, X, y)
-    assert np.count_nonzero(s.base.kind) == sum(n // 4 for n in np.bincount(y))
+    assert np.count_nonzero(s.base.kind) == sum(n // 3 for n in np.bincount(y))
     assert s.base.held.sum() == 2400 - np.count_nonzero(s.base.kind)
     assert s.answer.beta.any(axis=1).sum() > 10
     assert not s.answer.beta[s.base.kind == 0].any()

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from bigclf.kernels.prototypes import Prototypes
 
 PROTOTYPES = 300
-QUARTER = 4  # of so many rows one is kept aside: they are points too, and rows as they came tell borders best
+THIRD = 3  # of so many rows one is kept aside: they are points too, and rows as they came tell borders best
+KEPT = 3000  # of them, at most
 AXES: Axes = {
     "sigma": (1,),
     "C": (1,),
@@ -71,10 +72,10 @@ def build(
 
     def solving(shape: Shape) -> int:
         """Kernel matrices and distances of a pair of classes, its rows aside included."""
-        points = 2 * prototypes + (most_aside(shape.cols) if chooses(tuning, sigma) else 0)
+        points = 2 * prototypes + (most_aside(shape.cols, KEPT) if chooses(tuning, sigma) else 0)
         return 3 * 8 * points**2
 
-    return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, chooses(tuning, sigma), QUARTER)
+    return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, chooses(tuning, sigma), THIRD, KEPT)
 
 
 SPECS = (

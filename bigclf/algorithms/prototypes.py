@@ -58,8 +58,8 @@ class Answer:
     solving: Callable[[Shape], int] = no_room  # bytes that `solve` takes beside
 
 
-def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH) -> Learner:
-    """The learner of an answer over at most `most` prototypes a class; `aside`: rows are kept aside, one in `every`
+def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH, kept: int = MOST_ASIDE) -> Learner:
+    """The learner of an answer over at most `most` prototypes a class; `aside`: at most `kept` rows are kept aside, one in `every`
     of each class.
     """
     import numpy as np
@@ -97,7 +97,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
     def keep(base: Prototypes, block: Block, y: Array) -> Prototypes:
         """Keep rows aside, whose y becomes -1."""
         cols, have = base.aside.shape[1], int(np.count_nonzero(base.kind))
-        room = most_aside(cols) - have
+        room = most_aside(cols, kept) - have
         if room < 0:  # columns were born, and so many rows of them are too many
             have += room
             size = _power(have)
@@ -130,7 +130,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
 
         So that in a sorted file the first does not take all. held (classes,): rows of each that are aside.
         """
-        cap, total, mine = most_aside(cols), int(held.sum()), []
+        cap, total, mine = most_aside(cols, kept), int(held.sum()), []
         share = cap // max(len(held), 2)
         for i in due if total < cap else ():
             c = y[i]
@@ -171,7 +171,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH)
     axes = {f"base/{k}": a for k, a in AXES.items()} | {f"answer/{k}": a for k, a in answer.axes.items()}
 
     def limits(shape: Shape) -> dict[str, int]:
-        rows = 2 * most_aside(shape.cols) if aside else 0  # a power of two
+        rows = 2 * most_aside(shape.cols, kept) if aside else 0  # a power of two
         return {"slots": most, "points": most, "aside": rows, "extra": rows}
 
     return Learner(
@@ -184,9 +184,9 @@ def _power(n: int) -> int:
     return 1 << (n - 1).bit_length()
 
 
-def most_aside(cols: int) -> int:
+def most_aside(cols: int, kept: int = MOST_ASIDE) -> int:
     """How many rows of so many columns are kept aside at most."""
-    return min(MOST_ASIDE, max(ASIDE_CELLS // cols, LEAST_ASIDE))
+    return min(kept, max(ASIDE_CELLS // cols, LEAST_ASIDE))
 
 
 def length(default: int) -> Param:
