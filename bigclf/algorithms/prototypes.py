@@ -59,8 +59,9 @@ class Answer:
 
 
 def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH, kept: int = MOST_ASIDE) -> Learner:
-    """The learner of an answer over at most `most` prototypes a class; `aside`: at most `kept` rows are kept aside, one in `every`
-    of each class.
+    """The learner of an answer over at most `most` prototypes a class.
+
+    aside: of every `every` rows of a class one is kept aside, at most `kept` in all.
     """
     import numpy as np
 
