@@ -626,7 +626,7 @@ def test_a_trace_on_demand_only(write):
 @pytest.mark.parametrize(
     "words, at, expected",
     [
-        ("bigclf train --algo p", 3, ["pa", "pa-1", "pa-2", "perceptron"]),
+        ("bigclf train --algo p", 3, ["pa", "pa-1", "pa-2", "pegasos", "perceptron"]),
         ("bigclf algos n", 2, ["nr-rls"]),
         ("bigclf pre", 1, ["predict"]),
         ("bigclf train --algo pa-1 --C", 4, ["--C"]),

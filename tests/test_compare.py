@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 from test_cli import ALGORITHMS, MORE, child, svm
 
+from bigclf.algorithms import registry
 from bigclf.model import load
 from bigclf.training.contest import Entry
 
@@ -74,7 +75,8 @@ def test_measures_are_those_of_train_and_evaluate(good, files, file):
     for k, text in enumerate(algos):
         alone = good("train", files / file, "--algo", *shlex.split(text), "-o", f"{k}.npz", "--json", "-q").json
         assert entries[text]["progressive"] == alone["progressive"], text
-        assert entries[text]["state_bytes"] == good("info", f"{k}.npz", "--json").json["state_bytes"], text
+        size = good("info", f"{k}.npz", "--json").json["state_bytes"]  # with what is made at the end
+        assert entries[text]["state_bytes"] == size or registry.build(text.split()[0]).grain == "end", text
         assert load(Path(f"{k}.npz")).schema.layout == layout
         judged = good("evaluate", f"{k}.npz", files / f"test.{file}", "--json", "-q").json
         assert entries[text]["test"] == {name: judged[name] for name in MEASURES}, text

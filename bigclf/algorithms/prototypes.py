@@ -154,9 +154,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         base = s.base
         if base.solved[0] == base.seen[0]:
             return s
-        made = answer.solve(base, s.answer)
-        base.solved[0] = base.seen[0]
-        return State(base, made)
+        return State(base._replace(solved=base.seen.copy()), answer.solve(base, s.answer))
 
     def decision(s: State, X: object) -> Scores:
         base = s.base

@@ -171,7 +171,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
         "options": entry.entrant.options,
         "progressive": measured(measures(fit.matrix)),
         "microseconds_per_row": round(1e6 * entry.per_row(), 4),
-        "state_bytes": fit.nbytes(),
+        "state_bytes": fit.held(),
     }
 
 

@@ -14,6 +14,8 @@ from bigclf.block import OPTIONS, row_axpy, row_into, rows
 from bigclf.core import Array
 from bigclf.jit import helper, kernel, overload, types
 
+ROUNDING = 1e-12  # of squared norms, in the distances of sparse rows
+
 
 class Prototypes(NamedTuple):
     """The prototypes of each class, and rows that were kept aside to choose by."""
@@ -77,6 +79,48 @@ def square(P: Array, k: int) -> float:
     return s
 
 
+def rounding(X: Any, squares: float) -> float:
+    """By how much a distance may be wrong of a row and a prototype whose squared norms add up to this."""
+    return 0.0 if isinstance(X, np.ndarray) else ROUNDING * squares
+
+
+@overload(rounding, **OPTIONS)
+def _rounding(X, squares):  # type: ignore[no-untyped-def]
+    if isinstance(X, types.Array):
+        return lambda X, squares: 0.0
+    return lambda X, squares: ROUNDING * squares
+
+
+@helper
+def nearest(X: Any, x: Array, P: Array, norm: Array, n: int, d: Array) -> int:
+    """The least of d (n,), the first of equals; of sparse rows those near it are compared as dense rows would be.
+
+    x (cols,): the row.
+    """
+    least = d[0]
+    for m in range(1, n):
+        least = min(least, d[m])
+    k = 0
+    while k < n - 1 and d[k] != least:
+        k += 1
+    if rounding(X, 1.0) == 0.0:
+        return k
+    own = 0.0
+    for j in range(x.size):
+        own += x[j] * x[j]
+    best = -1
+    least = 0.0
+    for m in range(n):
+        if d[m] <= d[k] + rounding(X, own + norm[m]):
+            s = 0.0
+            for j in range(x.size):
+                s += (x[j] - P[j, m]) ** 2
+            if best < 0 or s < least:
+                best = m
+                least = s
+    return best
+
+
 @kernel
 def absorb(
     P: Array, held: Array, filled: Array, norm: Array, most: int, X: Any, y: Array, start: int, x: Array, d: Array
@@ -101,12 +145,7 @@ def absorb(
                 P[c, j, k] = x[j]
         else:
             distances(X, i, P[c], norm[c], n, d)
-            least = d[0]
-            for m in range(1, n):
-                least = min(least, d[m])
-            k = 0
-            while k < n - 1 and d[k] != least:
-                k += 1
+            k = nearest(X, x, P[c], norm[c], n, d)
             h = held[c, k]
             for j in range(x.size):
                 P[c, j, k] = (h * P[c, j, k] + x[j]) / (h + 1.0)

@@ -85,6 +85,8 @@ class Entry:
                 fit.state = None  # what was of one fold is not needed again
         if finish is not None:
             states = [finish(s) for s in states]
+            if not folds:
+                self.fits[0].state = states[0]
         self.seconds += time.thread_time() - began
         return states
 

@@ -85,8 +85,12 @@ class Fit:
         need = seats * st.nbytes(learner, self.shape) + scratch(learner, self.shape)
         return need <= (headroom(self.cap).bytes - beside) // 2
 
+    def held(self) -> int:
+        """Bytes of the state as it is."""
+        return sum(a.nbytes for a in st.flatten(self.state).values())
+
     def nbytes(self) -> int:
-        """Bytes of the state."""
+        """Bytes of the state, grown as large as it may."""
         return st.nbytes(self.learner, self.shape)
 
     def learn(self, piece: Piece, keep: NDArray[np.bool_] | None = None) -> None:
