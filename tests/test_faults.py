@@ -367,6 +367,14 @@ def test_a_signal_again_at_any_place_of_the_end(place, number, code, given, faul
     assert lost == [] and not (folder / "m.npz").exists()
 
 
+def size(file):
+    """Bytes of a file; 0 where it has gone since it was listed."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def begun(folder, wanted, *words, feed=None):
     """A process that was started there and has made a file that is wanted, or begun one."""
     words = [sys.executable, "-m", "bigclf", *map(str, words)]
@@ -375,7 +383,7 @@ def begun(folder, wanted, *words, feed=None):
         p.stdin.write(feed)
         p.stdin.flush()  # and then nothing more comes
     end = time.monotonic() + 60
-    while not any(f.stat().st_size > 4096 for f in [*folder.glob(wanted), *nameless(p.pid, folder)]):
+    while not any(size(f) > 4096 for f in [*folder.glob(wanted), *nameless(p.pid, folder)]):
         assert p.poll() is None and time.monotonic() < end
     return p
 
