@@ -16,11 +16,10 @@ import naive_imbalance_parts as parts
 import numpy as np
 
 BASES = ("perceptron", "svm", "kernel")
-SINGLE = (
-    "ogd osmote oor our ohr csrda1 csrda2 csrda3 csrda4 csogd-cost1 csogd-cost2 csogd-sum1 csogd-sum2 hgd"
-).split()
-BAGS = "ob okb oub owub oob owob ouob oeb".split()
-CHAINS = "oadab oadac2 ocsb2 orusb1 orusb2 orusb3".split()
+SINGLE = ["ogd", "osmote", "oor", "our", "ohr", "csrda1", "csrda2", "csrda3", "csrda4"]
+SINGLE += ["csogd-cost1", "csogd-cost2", "csogd-sum1", "csogd-sum2", "hgd"]
+BAGS = ["ob", "okb", "oub", "owub", "oob", "owob", "ouob", "oeb"]
+CHAINS = ["oadab", "oadac2", "ocsb2", "orusb1", "orusb2", "orusb3"]
 METHODS = (*SINGLE, *BAGS, *CHAINS)
 
 
@@ -272,7 +271,7 @@ def run(method, base, X, y, *, eta=0.3, members=None, classes=2, draws=None, app
             return (f[0, 0] if classes == 2 else f[0]), problem.label(f[0])
         return problem.vote(f, votes())
 
-    names = "alpha asked moved rate k lam N n w odds A support synthetic".split()
+    names = ["alpha", "asked", "moved", "rate", "k", "lam", "N", "n", "w", "odds", "A", "support", "synthetic"]
     trace = {name: [] for name in names}
     all_f, scores, labels = [], [], []
 

@@ -14,7 +14,7 @@ CAP = 1e4  # largest Poisson rate
 
 
 class Stats:
-    """B. Numbers about labels: add-one counts N, true counts n, decayed sizes w, a window of labels, smoothed shares p."""
+    """B. Numbers about labels: add-one counts N, true counts n, decayed sizes w, a window of labels, shares p."""
 
     def __init__(self, classes, theta=0.9, window=100, smoothing=None, warmup=True):
         self.N = np.ones(classes)  # read before the label is added
@@ -91,7 +91,7 @@ class CostRatio:
 
 
 class SumRatio:
-    """rho of csogd-sum: (n+ / n-) (N- / N+) for the positive class; more classes: (n_y / n_j) N_j / N_y, j the largest."""
+    """rho of csogd-sum: (n+ / n-) (N- / N+) for the positive class; else (n_y / n_j) N_j / N_y, j the largest."""
 
     def __init__(self, n_plus=0.5, n_minus=0.5, shares=None, ir=None):
         self.n_plus, self.n_minus, self.shares, self.ir = n_plus, n_minus, shares, ir
