@@ -78,6 +78,10 @@ class Binary:
     def vote(self, f, v):
         return parts.signed_vote(f[:, 0], v)
 
+    def mean(self, f, v):
+        s = parts.mean_score(f[:, 0], v)
+        return s, int(s >= 0)
+
 
 class Multiclass:
     """One row per class; margin f_y - f_r against the best other class r; the step moves y up and r down."""
@@ -104,6 +108,10 @@ class Multiclass:
 
     def vote(self, f, v):
         return parts.class_vote(f, v)
+
+    def mean(self, f, v):
+        s = parts.mean_score(f, v)
+        return s, int(np.argmax(s))
 
 
 # A. Learners: scores (M, R) of a row, and a step with coefficients (M, R)
@@ -242,13 +250,16 @@ def run(method, base, X, y, *, eta=0.3, members=None, classes=2, draws=None, app
     """Score each row, then learn it. `params` are those of the method; a name it does not know is an error."""
     if method not in METHODS or base not in BASES or refused(method, base):
         raise ValueError(f"no {method} on {base}")
+    if classes > 2 and "ir" in params:
+        raise ValueError("a known ratio is one of two classes")
     X, draws = np.asarray(X, dtype=float), draws or Deterministic()
     M = 1 if method in SINGLE else members or 10
     problem = Binary() if classes == 2 else Multiclass(classes)
     gate = "perceptron" if base == "perceptron" else "hinge"
     learner, step = build_learner(method, base, M, problem.rows, X.shape[1], eta, params)
     weight, rate, chain, augment = recipe(method, classes, M, params)
-    grad_norm = params.pop("grad_norm", "squared")
+    grad_norm, combine = params.pop("grad_norm", "squared"), params.pop("combine", "vote")
+    schedule = "constant" if method.startswith("csrda") else params.pop("eta_schedule", "constant")
     stats = parts.Stats(
         classes, **{n: params.pop(n) for n in ("theta", "window", "smoothing", "warmup") if n in params}
     )
@@ -269,7 +280,7 @@ def run(method, base, X, y, *, eta=0.3, members=None, classes=2, draws=None, app
         f = learner.scores(x)
         if M == 1 and method in SINGLE:
             return (f[0, 0] if classes == 2 else f[0]), problem.label(f[0])
-        return problem.vote(f, votes())
+        return problem.vote(f, votes()) if combine == "vote" else problem.mean(f, votes())
 
     names = ["alpha", "asked", "moved", "rate", "k", "lam", "N", "n", "w", "odds", "A", "support", "synthetic"]
     trace = {name: [] for name in names}
@@ -278,6 +289,7 @@ def run(method, base, X, y, *, eta=0.3, members=None, classes=2, draws=None, app
     for t, (x, c) in enumerate(zip(X, y)):
         f = learner.scores(x)
         q = learner.square(x)
+        slower = 1 / math.sqrt(t + 1) if schedule == "sqrt" else 1.0
         score, label = say(x)
         all_f.append(f)
         scores.append(score)
@@ -299,12 +311,12 @@ def run(method, base, X, y, *, eta=0.3, members=None, classes=2, draws=None, app
                 lam_m, once = rate(c, m, M, stats)
             lam_m = min(lam_m, parts.CAP)
             k = 1 if once else draws.poisson(lam_m, t, m)
-            coefficients[m], after = shown(problem, gate, f[m], c, step * a, k, asked, q, apply)
+            coefficients[m], after = shown(problem, gate, f[m], c, step * slower * a, k, asked, q, apply)
             moved = k > 0 and passes(gate, problem.margin(f[m], c), asked)
             for name, value in zip(row, (a, asked, moved, lam_m, k, lam)):
                 row[name].append(value)
             if moved:
-                norm = problem.moving * eta**2 * q
+                norm = problem.moving * (eta * slower) ** 2 * q
                 weight.moved(c, norm if grad_norm == "squared" else math.sqrt(norm))
             if chain is not None:
                 lam = chain.after(c, problem.label(after) == c, m, lam)
@@ -315,7 +327,7 @@ def run(method, base, X, y, *, eta=0.3, members=None, classes=2, draws=None, app
         synthetic = [] if augment is None else augment.points(x, c, stats.N, lambda j, t=t: draws.uniform(t, j))
         for z in synthetic:
             f_z = learner.scores(z)
-            c_z, _ = shown(problem, gate, f_z[0], c, step, 1, 1.0, learner.square(z), apply)
+            c_z, _ = shown(problem, gate, f_z[0], c, step * slower, 1, 1.0, learner.square(z), apply)
             trace["synthetic"].append((t, z, f_z[0]))
             learner.add(z, c_z[None])
         if augment is not None:

@@ -431,6 +431,12 @@ def class_vote(f, v):
     return s / sum(v), int(best[np.argmax(f.sum(0)[best])])
 
 
+def mean_score(f, v):
+    """--combine mean: the scores of the members (M, ...), weighted by their votes (M,)."""
+    v = np.ones(len(v)) if np.all(v == 0) else v
+    return np.tensordot(v, f, 1) / sum(v)
+
+
 def ordered(s, f):
     """The vote with equal levels ordered by the margins of the members (M,), for areas under the curve."""
     return s + 1e-3 / len(f) * np.mean(f / (1 + np.abs(f)))

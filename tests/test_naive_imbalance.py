@@ -150,6 +150,21 @@ def test_margins_order_equal_votes_only():
     assert parts.ordered(levels[0], low) > parts.ordered(levels[0], low - 0.5)
 
 
+def test_the_mean_of_margins():
+    r = ten("oadab", combine="mean")
+    f = np.array([0.78, 0.765, -0.285])
+    exact(r.score((0.5, 0.5))[0], sum(r.votes * f) / sum(r.votes))
+    assert three("ouob", combine="mean").scores.shape == (10, 3)
+    exact(three("ouob", combine="mean").scores, three("ouob").f.mean(axis=1))
+
+
+@pytest.mark.parametrize("base", naive.BASES)
+def test_shrinking_steps(base):
+    r = run("hgd", base, X[:2], y[:2], eta_schedule="sqrt")
+    model = r.W if base != "kernel" else r.coefficients @ r.points
+    exact(model[0], -0.3 * X[0] - 0.3 / math.sqrt(2) * 0.5 * X[1])
+
+
 def test_votes_of_many_classes():
     f = np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 3.0], [1.0, 1.0, 0.0]])
     s, label = parts.class_vote(f, np.ones(3))
