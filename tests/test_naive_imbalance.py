@@ -373,6 +373,15 @@ def test_only_the_rarer_class_is_drawn():
     assert draws.asked == [(t, 0) for t in NEGATIVE if t > 0]
 
 
+def test_of_equal_counts_the_positive_class_is_the_rarer():
+    stats = parts.Stats(2)
+    assert stats.minority() == 1
+    stats.after(1)
+    assert stats.minority() == 0
+    assert parts.Resample(1.0, ir=4.0)(1, 0, 1, parts.Stats(2)) == (4.0, False)
+    assert parts.Resample(0.0, ir=4.0)(0, 0, 1, parts.Stats(2)) == (0.25, False)
+
+
 def test_a_rate_is_capped():
     r = run("oor", "svm", np.ones((3, 1)), [0, 0, 1], ir=1e6)
     assert on([3], r.trace["rate"]) == [1e4]
@@ -574,6 +583,13 @@ def test_oversampling_is_capped_by_the_decay(method, classes, rate):
     assert r.trace["rate"][-1][0] <= 1 / (1 - 0.9)
 
 
+def test_worse_than_chance_neither_trains_nor_votes():
+    assert parts.okb_rate(-0.4, errs=False) == 0
+    assert parts.okb_rate(-0.4, errs=True) == 1
+    r = run("okb", "perceptron", [[1.0], [1.0], [-1.0], [-1.0]], [0, 1, 1, 0], members=2)
+    exact(r.votes, [0, 0])
+
+
 def test_every_member_of_a_bag_draws_once_a_row():
     draws = Recorded()
     ten("oob", draws=draws)
@@ -677,6 +693,29 @@ def test_rusb_of_three_classes_by_hand():
     rates = [parts.rusb2_rate(1.0, c, 0, n, mass, 0.7) for c in range(3)]
     exact(rates, [(2 / 16) * 8, (1.4 / 16) * 8 / 3, (1.4 / 16) * 2])
     exact([parts.rusb3_rate(1.0, c, 0, n) for c in range(3)], [1, 0.5, 0.2])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", [1, 2])
+def test_rusb_roles_follow_the_counts_and_masses_stay_with_their_class(kind, classes):
+    label = np.array([0, 1, 1, 0, 1, 1, 1, 2 % classes, 1, 0])
+    r = run(f"orusb{kind}", "svm", X, label, members=2, classes=classes)
+    rule = parts.rusb1_rate if kind == 1 else parts.rusb2_rate
+    roles = set()
+    for m in range(2):
+        mass = np.zeros(classes)
+        for t, c in enumerate(label):
+            lam, N, n = r.trace["lam"][t][m], r.trace["N"][t], np.bincount(label[: t + 1], minlength=classes)
+            mass[c] += lam
+            rare = max(np.flatnonzero(min(N) == N)) if classes == 2 else min(np.flatnonzero(min(N) == N))
+            roles.add(int(rare))
+            exact(r.trace["rate"][t][m], rule(lam, c, rare, n, mass, 0.7))
+    assert roles >= {0, 1}
+
+
+def test_adac2_vote_is_bounded_by_its_masses():
+    r = run("oadac2", "svm", X[:1], y[:1], members=1)
+    exact(r.votes, [math.log(0.8 / 1e-6)])
 
 
 def test_csb2_before_any_error_is_half():
