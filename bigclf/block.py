@@ -21,14 +21,29 @@ class Csr(NamedTuple):
     cols: int
 
 
+class GramRows(NamedTuple):
+    """Rows of a Gram matrix: a weight for each of its columns makes a kernel machine of a linear one.
+
+    Such a row's own column holds k(x, x); what a linear learner adds of a row, a kernel machine adds to the coefficient
+    of that column.
+    """
+
+    K: Array  # (n, cols) float64, kernel with each support point
+    own: Array  # (n,) int64, the column of the row itself
+
+
 def rows(X: Any) -> int:
     """Number of rows."""
-    return int(X.shape[0]) if isinstance(X, np.ndarray) else len(X.indptr) - 1
+    if isinstance(X, Csr):
+        return len(X.indptr) - 1
+    return int(X.K.shape[0] if isinstance(X, GramRows) else X.shape[0])
 
 
 def cols(X: Any) -> int:
     """Number of columns."""
-    return int(X.shape[1]) if isinstance(X, np.ndarray) else int(X.cols)
+    if isinstance(X, Csr):
+        return int(X.cols)
+    return int(X.K.shape[1] if isinstance(X, GramRows) else X.shape[1])
 
 
 def take(X: Any, start: int, end: int) -> Any:
@@ -78,6 +93,8 @@ def densify(X: Any) -> Array:
 
 def row_dot(X: Any, i: int, w: Array) -> float:
     """Inner product of row i with w (cols,)."""
+    if isinstance(X, GramRows):
+        return float(X.K[i] @ w[: X.K.shape[1]])
     if isinstance(X, np.ndarray):
         return float(X[i].astype(np.float64) @ w)
     s = slice(X.indptr[i], X.indptr[i + 1])
@@ -86,6 +103,8 @@ def row_dot(X: Any, i: int, w: Array) -> float:
 
 def row_sq(X: Any, i: int) -> float:
     """Squared norm of row i."""
+    if isinstance(X, GramRows):
+        return float(X.K[i, X.own[i]])
     v = X[i] if isinstance(X, np.ndarray) else X.data[X.indptr[i] : X.indptr[i + 1]]
     v = v.astype(np.float64)
     return float(v @ v)
@@ -93,7 +112,9 @@ def row_sq(X: Any, i: int) -> float:
 
 def row_axpy(a: float, X: Any, i: int, w: Array) -> None:
     """w += a * row i, in place."""
-    if isinstance(X, np.ndarray):
+    if isinstance(X, GramRows):
+        w[X.own[i]] += a
+    elif isinstance(X, np.ndarray):
         w += a * X[i].astype(np.float64)
     else:
         s = slice(X.indptr[i], X.indptr[i + 1])
@@ -114,18 +135,21 @@ def row_into(X: Any, i: int, out: Array) -> None:
 OPTIONS: dict[str, Any] = {"jit_options": {"fastmath": FAST, "error_model": "numpy"}}
 
 
+def for_type(X: Any, dense: Any, csr: Any, gram: Any = None) -> Any:
+    """Of the loops for each type of rows the one for this type, as numba has it."""
+    if isinstance(X, types.Array):
+        return dense
+    return csr if X.instance_class is Csr else gram
+
+
 @overload(rows, **OPTIONS)
 def _rows(X):  # type: ignore[no-untyped-def]
-    if isinstance(X, types.Array):
-        return lambda X: X.shape[0]
-    return lambda X: X.indptr.size - 1
+    return for_type(X, lambda X: X.shape[0], lambda X: X.indptr.size - 1, lambda X: X.K.shape[0])
 
 
 @overload(cols, **OPTIONS)
 def _cols(X):  # type: ignore[no-untyped-def]
-    if isinstance(X, types.Array):
-        return lambda X: X.shape[1]
-    return lambda X: X.cols
+    return for_type(X, lambda X: X.shape[1], lambda X: X.cols, lambda X: X.K.shape[1])
 
 
 @overload(row_dot, **OPTIONS)
@@ -142,7 +166,13 @@ def _row_dot(X, i, w):  # type: ignore[no-untyped-def]
             s += np.float64(X.data[k]) * w[X.indices[k]]
         return s
 
-    return dense if isinstance(X, types.Array) else csr
+    def gram(X, i, w):  # type: ignore[no-untyped-def]
+        s = 0.0
+        for j in range(X.K.shape[1]):
+            s += X.K[i, j] * w[j]
+        return s
+
+    return for_type(X, dense, csr, gram)
 
 
 @overload(row_sq, **OPTIONS)
@@ -161,7 +191,10 @@ def _row_sq(X, i):  # type: ignore[no-untyped-def]
             s += v * v
         return s
 
-    return dense if isinstance(X, types.Array) else csr
+    def gram(X, i):  # type: ignore[no-untyped-def]
+        return X.K[i, X.own[i]]
+
+    return for_type(X, dense, csr, gram)
 
 
 @overload(row_axpy, **OPTIONS)
@@ -174,7 +207,10 @@ def _row_axpy(a, X, i, w):  # type: ignore[no-untyped-def]
         for k in range(X.indptr[i], X.indptr[i + 1]):
             w[X.indices[k]] += a * np.float64(X.data[k])
 
-    return dense if isinstance(X, types.Array) else csr
+    def gram(a, X, i, w):  # type: ignore[no-untyped-def]
+        w[X.own[i]] += a
+
+    return for_type(X, dense, csr, gram)
 
 
 @overload(row_into, **OPTIONS)
@@ -188,4 +224,4 @@ def _row_into(X, i, out):  # type: ignore[no-untyped-def]
         for k in range(X.indptr[i], X.indptr[i + 1]):
             out[X.indices[k]] = X.data[k]
 
-    return dense if isinstance(X, types.Array) else csr
+    return for_type(X, dense, csr)

@@ -45,8 +45,8 @@ class Block(NamedTuple):
 class Plan(NamedTuple):
     """What each unit shall do with each row, and what it answers. All arrays are (units, n).
 
-    `weight`, `repeat` and `post` may be empty (0, 0): then every weight is one, every row is shown once, and the
-    score after the row is not wanted.
+    `weight`, `repeat`, `post` and `margin` may be empty (0, 0): then every weight is one, every row is shown once, the
+    score after the row is not wanted, and every row is to keep a margin of one.
     """
 
     target: Array  # int8: -1, +1, or 0 where this unit skips the row
@@ -54,6 +54,14 @@ class Plan(NamedTuple):
     repeat: Array  # int32: how many times the row is shown
     pre: Array  # float64, written by update: score before the row (NaN where the learner has none)
     post: Array  # float64, written by update: score after the row
+    margin: Array  # (1, n) float64: below this signed score there is a loss; for learners that have `margins`
+
+
+class Pull(NamedTuple):
+    """How much each class has moved a learner."""
+
+    by_class: Array  # (classes,) sums of weight times squared length of the step along the gradient
+    gii: float  # sum over the rows of (GI - 1)^2, GI being the sum of the negative over that of the positive class
 
 
 def no_growth(shape: Shape) -> Mapping[str, int]:
@@ -82,10 +90,19 @@ class Learner:
     most: Callable[[Shape], Mapping[str, int]] = no_growth  # largest sizes of axes that grow with the rows, by name
     solving: Callable[[Shape], int] = no_room  # bytes that `finish` takes beside the state
     signed: tuple[str, ...] = ()  # fields that change sign when a unit's positive and negative class change places
+    rival: bool = False  # units compete for a row: what was one unit's becomes two halves
+    margins: bool = False  # heeds Plan.margin
     grain: str = "row"  # "tile": update wants whole tiles of TILE rows, and solves between them; "end": only at the end
+    tiled: bool = False  # goes row by row, and wants whole tiles all the same: rounding depends on how rows are cut
     finish: Callable[[State], State] | None = None  # before predicting or saving: whatever was put off
     merge: Callable[[State, State], State] | None = None  # exactly: trained on a, then b
     refit: Callable[[State, Array, Array], State] | None = None  # exact change of units: state, old code, new code
+    pull: Callable[[State], Pull] | None = None  # of learners that go by gradients
+
+    @property
+    def tiles(self) -> bool:
+        """Whether `update` wants whole tiles."""
+        return self.tiled or self.grain == "tile"
 
 
 @dataclass(frozen=True)
@@ -144,5 +161,6 @@ class Spec:
     uses_weights: bool = True
     settle: Callable[[dict[str, Any], Callable[[dict[str, Any]], bool]], dict[str, Any]] | None = None  # till they fit
     cure: str = ""  # what would help where it does not fit
+    further: Callable[[Mapping[str, Any]], tuple[Param, ...]] | None = None  # options that others, by name, bring along
     balances: bool = False  # weighs the classes by itself: constant weights of two classes cancel out
     notes: tuple[str, ...] = field(default=())

@@ -64,8 +64,8 @@ class Model:
 
     @property
     def spec(self) -> Spec:
-        """The algorithm's declaration."""
-        return registry.get(self.algorithm)
+        """The algorithm's declaration, with the options of its base."""
+        return registry.meant(self.algorithm, self.params)
 
     def learner(self) -> Learner:
         """The learner that made the state."""

@@ -127,9 +127,10 @@ def change_units(learner: Learner, state: State, old_code: Array, new_code: Arra
         if axes[0] != "units":
             raise BigclfError(f"state field {path}: units must be its first axis")
         signed = path.rsplit("/", 1)[-1] in learner.signed
+        share = 0.5 if learner.rival and len(old) == 1 < new.units else 1.0
         for u, (source, sign) in enumerate(sources):
             if source >= 0:
-                was = old[source] * (sign if signed else 1)
+                was = old[source] * (sign * share if signed else 1)
                 if sign < 0 and "sides" in axes:
                     was = np.flip(was, axes.index("sides") - 1)
                 part: tuple[Any, ...] = (u, *(slice(0, n) for n in old.shape[1:]))

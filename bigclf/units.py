@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bigclf.core import Array, Plan, Scores
 from bigclf.reading.labels import sort_key
 
-_NONE = (np.empty((0, 0)), np.empty((0, 0), np.int32), np.empty((0, 0)))
+_NONE = (np.empty((0, 0)), np.empty((0, 0), np.int32), np.empty((0, 0)), np.empty((0, 0)))
 
 
 def code_matrix(classes: list[str], positive: str | None = None) -> NDArray[np.int8]:
@@ -32,9 +32,9 @@ def new_plan(code: Array, y: Array, weight: Array | None = None) -> Plan:
     if y.size and y.min() < 0:
         target = np.where(y < 0, np.int8(0), target)
     target = np.ascontiguousarray(target, np.int8)
-    none, repeat, post = _NONE
+    none, repeat, post, margin = _NONE
     weights = none if weight is None else np.ascontiguousarray(np.broadcast_to(weight, target.shape), np.float64)
-    return Plan(target, weights, repeat, np.full(target.shape, np.nan), post)
+    return Plan(target, weights, repeat, np.full(target.shape, np.nan), post, margin)
 
 
 def decode(code: Array, scores: Scores) -> NDArray[np.int32]:

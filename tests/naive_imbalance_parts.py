@@ -212,13 +212,13 @@ class Resample:
 
 
 def oob(y, m, M, stats):
-    smallest = stats.w[y] <= min(stats.w)
-    return (1 / stats.w[y] if smallest else 1.0), False
+    small = stats.w[y] <= 1 / len(stats.w)  # of two classes: no larger than the other
+    return (1 / stats.w[y] if small else 1.0), False
 
 
 def oub(y, m, M, stats):
-    largest = stats.w[y] >= max(stats.w) and stats.w[y] > min(stats.w)
-    return (1 - stats.w[y] if largest else 1.0), False
+    large = stats.w[y] > 1 / len(stats.w)
+    return (1 - stats.w[y] if large else 1.0), False
 
 
 def owob(y, m, M, stats):

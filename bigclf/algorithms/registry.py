@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 import bigclf.algorithms as here
 from bigclf.core import Learner, Spec
@@ -24,13 +27,19 @@ def specs() -> dict[str, Spec]:
     return dict(sorted(found.items()))
 
 
-def get(name: str) -> Spec:
+def get(name: str, option: str = "--algo") -> Spec:
     """The algorithm of this name; UsageError with the nearest names when there is none."""
     if name in specs():
         return specs()[name]
     near = difflib.get_close_matches(name, specs(), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "`bigclf algos` lists them"
-    raise UsageError(f"--algo: there is no algorithm '{name}'; {hint}")
+    raise UsageError(f"{option}: there is no algorithm '{name}'; {hint}")
+
+
+def meant(name: str, given: Mapping[str, Any]) -> Spec:
+    """The algorithm of this name, with the options that those given bring along, as a base brings its own."""
+    spec = get(name)
+    return spec if spec.further is None else replace(spec, params=spec.params + spec.further(given))
 
 
 def arguments(spec: Spec, params: dict[str, object]) -> dict[str, object]:
@@ -44,5 +53,6 @@ def build(name: str, **params: object) -> Learner:
     >>> build("pa-1", C=0.5).signed
     ('w',)
     """
-    spec = get(name)
-    return spec.build(**arguments(spec, {k.replace("_", "-"): v for k, v in params.items()}))
+    given = {k.replace("_", "-"): v for k, v in params.items()}
+    spec = meant(name, given)
+    return spec.build(**arguments(spec, given))

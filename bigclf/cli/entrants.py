@@ -10,7 +10,7 @@ import typer
 
 from bigclf.algorithms import registry
 from bigclf.cli.groups import CLASS_WEIGHT, ENCODING
-from bigclf.cli.options import Given, algorithm, beside, takes
+from bigclf.cli.options import Given, algorithm, bases, beside, takes
 from bigclf.cli.session import MAP_OPTIONS, wishes_of
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, UsageError
@@ -36,7 +36,7 @@ def _entrant(text: str, encoding: Given) -> Entrant:
         raise UsageError(f"--algo '{text}': {str(e).lower()}") from None
     if not words:
         raise UsageError("--algo: names no algorithm")
-    spec = registry.get(words[0])
+    spec = registry.meant(words[0], bases(words))
     own, weights, params = _parsed(text, words[1:], spec)
     if "features" in own:  # options outside may be of another map
         encoding = {k: v for k, v in encoding.items() if own["features"] in MAP_OPTIONS.get(k, (own["features"],))}

@@ -8,7 +8,8 @@ default.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import wraps
 from pathlib import Path
@@ -18,7 +19,9 @@ import typer
 
 from bigclf.algorithms import registry
 from bigclf.core import Param, Spec
+from bigclf.errors import UsageError
 
+DEFAULT = "nr-rls"
 Given = dict[str, Any]
 
 Data = Annotated[
@@ -47,6 +50,27 @@ def algorithm(params: tuple[Param, ...], name: str) -> dict[str, Any]:
     """Options of an algorithm, from what it declares."""
     panel = f"Options of {name}"
     return {p.name.replace("-", "_"): _option(p, panel) for p in params}
+
+
+def bases(words: Sequence[str]) -> Given:
+    """The options among these words that bring others along: --base, --base-base, ..."""
+    found: Given = {}
+    for i, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if re.fullmatch(r"--base(-base)*", name) and (equals or i + 1 < len(words)):
+            found[name.removeprefix("--")] = value if equals else words[i + 1]
+    return found
+
+
+def declared(name: str, given: Given) -> Spec:
+    """The algorithm whose options are shown; one that there is, though it be another than was named.
+
+    What is wrong with the names is told once the options are parsed.
+    """
+    try:
+        return registry.meant(name, given)
+    except UsageError:
+        return registry.specs().get(name, registry.get(DEFAULT))
 
 
 def beside(options: dict[str, Any], spec: Spec) -> dict[str, Any]:

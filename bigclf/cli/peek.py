@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import zipfile
+from typing import Any
 
 
-def algorithm_of(path: str) -> str | None:
-    """The algorithm of a model; None where that cannot be told (loading it will say why)."""
+def algorithm_of(path: str) -> tuple[str | None, dict[str, Any]]:
+    """The algorithm of a model and its parameters; None where that cannot be told (loading it will say why)."""
     try:
         with zipfile.ZipFile(path) as z, z.open("header.npy") as f:
             text = f.read(1 << 24)
-        return str(json.loads(text[text.index(b"\n") + 1 :])["algorithm"])
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, RuntimeError, NotImplementedError):
-        return None
+        header = json.loads(text[text.index(b"\n") + 1 :])
+        return str(header["algorithm"]), dict(header["params"])
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, RuntimeError, NotImplementedError, TypeError):
+        return None, {}

@@ -9,12 +9,23 @@ from typing import Annotated, Any
 
 import typer
 
-from bigclf.algorithms import registry
 from bigclf.cli.groups import ENCODING, READING, RUNNING
-from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, algorithm, algorithm_names, beside, takes
+from bigclf.cli.options import (
+    DEFAULT,
+    Data,
+    Given,
+    Json,
+    Quiet,
+    Verbose,
+    algorithm,
+    algorithm_names,
+    bases,
+    beside,
+    declared,
+    takes,
+)
 from bigclf.errors import UsageError
 
-DEFAULT = "nr-rls"
 MOST_SHARDS = 100_000
 EXAMPLE = "Example: bigclf train data.csv.gz --label y --algo nr-rls -o model.npz"
 
@@ -37,14 +48,16 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
     """The command for these arguments: with the options of the algorithm that they name."""
     name = _value(argv, "--algo")
     earlier = _value(argv, "--continue") or _value(argv, "--resume")
+    given: Given = bases(argv)
     if name is None and earlier is not None:
         from bigclf.cli.peek import algorithm_of
 
-        name = algorithm_of(earlier)
-    name = name or DEFAULT
-    spec = registry.specs().get(name, registry.get(DEFAULT))
+        name, params = algorithm_of(earlier)
+        given = params | given
+    spec = declared(name or DEFAULT, given)
+    own = tuple(p for p in spec.params if p.name != "seed")  # it is that of the run
 
-    @takes(running=RUNNING, reading=READING, encoding=beside(ENCODING, spec), params=algorithm(spec.params, spec.name))
+    @takes(running=RUNNING, reading=READING, encoding=beside(ENCODING, spec), params=algorithm(own, spec.name))
     def train(
         data: Data,
         algo: Annotated[

@@ -48,7 +48,7 @@ def execute(job: Job, report: Report) -> None:
     if job.resume is not None and job.go_on is not None:
         raise UsageError("--resume ends an interrupted run, --continue begins a new one: give one of them")
     if job.algo is not None:
-        registry.get(job.algo)
+        registry.meant(job.algo, _dashed(job.params))
     if job.mixed and (job.share or job.reading.get("limit")):
         raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
     if job.mixed:
@@ -101,10 +101,12 @@ def _passes(job: Job, spec: Spec, report: Report) -> int:
 
 def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
     """A new learner for a stream, by what its head shows. A shard's head is that of the whole input."""
-    spec = registry.get(job.algo or "")
+    params = _dashed(job.params)
+    spec = registry.meant(job.algo or "", params)
+    if job.seed is not None and any(p.name == "seed" for p in spec.params):
+        params["seed"] = job.seed
     encoding = job.encoding
     bits = encoding.get("hash_bits", 0)
-    params = {name.replace("_", "-"): value for name, value in job.params.items()}
     wishes = wishes_of(encoding | {"seed": job.seed or 1}, spec, params)
     options = read_options(job.reading, job.sources, hash_bits=bits)
     limit = job.reading.get("limit", 0)
@@ -130,6 +132,10 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
         )
     passes = _passes(job, spec, report)
     return Run(fit, stream, passes), rows, facts_of(job, passes)
+
+
+def _dashed(params: Given) -> dict[str, Any]:
+    return {name.replace("_", "-"): value for name, value in params.items()}
 
 
 def _reader(job: Job, options: ReadOptions, kinds: Kinds | None, limit: int) -> Stream | Shuffled:

@@ -164,7 +164,7 @@ class Contest:
             lane.entries.append(Entry(entrant, fits))
             self.entries.append(lane.entries[-1])
         for lane in self.lanes:
-            lane.feed = Feed(lane.encoder, any(e.learner.grain == "tile" for e in lane.entries))
+            lane.feed = Feed(lane.encoder, any(e.learner.tiles for e in lane.entries))
 
     @property
     def fit(self) -> Fit:

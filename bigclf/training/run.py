@@ -63,7 +63,7 @@ class Run:
         return self.fit.rows
 
     def _pass(self, rows: Iterator[Raw], after: Callable[[], None]) -> None:
-        feed = Feed(self.fit.encoder, self.fit.learner.grain == "tile", self.base)
+        feed = Feed(self.fit.encoder, self.fit.learner.tiles, self.base)
         for piece in feed.pieces(rows):
             self.fit.learn(piece)
             if piece.mark is not None:  # all rows that were encoded are learned: what was counted fits the state

@@ -1,0 +1,75 @@
+"""Rows shown more or less often by how rare their class has been, or with rows made up beside them.
+
+The methods are named by Zhou et al. (arXiv 2508.11353), who give a parameter of each and no definition; the rules are
+reconstructed from it. They differ in the rate with which a row of a class is drawn.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bigclf.algorithms.composed import CHANCE, DRAW, SEED, Make, Options, Recipe, declare
+from bigclf.algorithms.cost_sensitive import IR
+from bigclf.core import Learner, Param
+
+ZHOU = "after Zhou, Yin, Deng, Huang & Ren, arXiv 2508.11353 (2025), table VI; reconstructed"
+
+
+def _resampled(make: Make, options: Options, kind: str) -> Learner:
+    from bigclf.compose.rates import by_size, resampled
+    from bigclf.kernels import class_sizes as cs
+    from bigclf.kernels.chance import DRAWS
+
+    rule = {"over": cs.OVER, "under": cs.UNDER, "hybrid": cs.HYBRID}[kind]
+    rates = by_size(rule, options.get("hybrid_share", 0.0), ir=options["ir"])
+    seed = options["seed"]
+    return resampled(make(seed + 1), rates, DRAWS[options["draw"]], seed, options["apply"] == "repeat")
+
+
+def _smote(make: Make, options: Options) -> Learner:
+    from bigclf.compose.augment import smote
+    from bigclf.kernels.chance import DRAWS
+
+    seed = options["seed"]
+    return smote(make(seed + 1), options["neighbours"], options["buffer"], DRAWS[options["draw"]], seed)
+
+
+SPECS = (
+    declare(
+        "oor",
+        "rows of small classes are drawn more often",
+        ZHOU,
+        Recipe(partial(_resampled, kind="over")),
+        (IR, *CHANCE),
+    ),
+    declare(
+        "our",
+        "rows of large classes are drawn less often",
+        ZHOU,
+        Recipe(partial(_resampled, kind="under")),
+        (IR, *CHANCE),
+    ),
+    declare(
+        "ohr",
+        "both: rows are drawn more often where classes are small, and less often where they are large",
+        ZHOU,
+        Recipe(partial(_resampled, kind="hybrid")),
+        (
+            Param("hybrid-share", float, 0.5, "1 over-samples only, 0 under-samples only", low=0.0, high=1.0),
+            IR,
+            *CHANCE,
+        ),
+    ),
+    declare(
+        "osmote",
+        "rows are made up between a row of a small class and its nearest neighbours",
+        "Chawla, Bowyer, Hall & Kegelmeyer, JAIR 16 (2002) 321-357, one pass over a buffer; reconstructed",
+        Recipe(_smote, on_columns=True),
+        (
+            Param("neighbours", int, 3, "rows made up beside one, at most", low=1, high=100),
+            Param("buffer", int, 200, "rows kept of each class", low=1, high=100_000),
+            DRAW,
+            SEED,
+        ),
+    ),
+)

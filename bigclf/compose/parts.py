@@ -1,0 +1,74 @@
+"""What all compositions do alike: a base's state within another, plans of their own for bases, shown rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bigclf.core import Array, Axes, Learner, Plan, Pull, State
+
+
+class Over(NamedTuple):
+    """A base and what goes with it."""
+
+    base: State
+    own: Any  # a NamedTuple of arrays
+
+
+def under(prefix: str, axes: Axes) -> dict[str, tuple[str | int, ...]]:
+    """Axes of a state that stands in another one under this name."""
+    return {f"{prefix}/{path}": names for path, names in axes.items()}
+
+
+def over(base: Learner, own: Axes, **changed: Any) -> Learner:
+    """A learner whose state is `Over` that of the base; what is not given is as the base has it."""
+    finish, pull = base.finish, base.pull
+    made: dict[str, Any] = {
+        "axes": under("base", base.axes) | under("own", own),
+        "decision": lambda s, X: base.decision(s.base, X),
+        "finish": finish and (lambda s: s._replace(base=finish(s.base))),
+        "pull": pull and (lambda s: pull(s.base)),
+        "merge": None,
+        "refit": None,
+    }
+    return replace(base, **(made | changed))
+
+
+def private(plan: Plan) -> Plan:
+    """The plan with places of its own for scores."""
+    empty = np.empty(plan.target.shape)
+    return plan._replace(pre=empty, post=np.empty_like(empty) if plan.post.shape[1] else plan.post)
+
+
+def counted(plan: Plan, factor: Array, repeat: bool = False) -> Plan:
+    """The plan with each row counting `factor` (n,) times as much, or shown so many times as often.
+
+    A row that counts nothing is shown to nobody.
+    """
+    target = np.where(factor > 0.0, plan.target, np.int8(0))
+    if repeat:
+        times = plan.repeat * factor if plan.repeat.shape[1] else np.broadcast_to(factor, target.shape)
+        return plan._replace(target=target, repeat=np.ascontiguousarray(times, np.int32))
+    weight = plan.weight * factor if plan.weight.shape[1] else np.broadcast_to(factor, target.shape)
+    return plan._replace(target=target, weight=np.ascontiguousarray(weight))
+
+
+def counts(plan: Plan) -> Array:
+    """(n,) how much each row counts in a plan."""
+    n = np.ones(plan.target.shape[1])
+    if plan.weight.shape[1]:
+        n *= plan.weight.max(axis=0)
+    if plan.repeat.shape[1]:
+        n *= plan.repeat.max(axis=0)
+    return n
+
+
+def together(pulls: Sequence[Pull]) -> Pull:
+    """The mean of members' pulls."""
+    return Pull(
+        np.mean([p.by_class for p in pulls], axis=0),
+        float(np.mean([p.gii for p in pulls])),
+    )

@@ -1,0 +1,211 @@
+"""How large classes have been so far, and what that makes a row of a class count.
+
+All arrays are (classes,) by class code; while only one class is known the other of two counts as one that never came.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bigclf.core import Array
+from bigclf.jit import exact_helper, exact_kernel
+from bigclf.kernels.chance import ONCE
+
+# What the rate of a row goes by: constants, rows so far (each class begins with one), sizes that fade.
+EVEN, COST, SUM, OVER, UNDER, HYBRID, LARGEST, SMALLEST, FADE_OVER, FADE_UNDER, FADE_LARGEST, FADE_SMALLEST = range(12)
+
+
+class Rule(NamedTuple):
+    """How a rate is made of class sizes."""
+
+    kind: int
+    x: float  # COST: of the positive class; SUM: n+ / n-; HYBRID: the share of over-sampling
+    memory: float  # 0: rows so far
+    ir: float  # ratio of the larger to the smaller of two classes where that is known; else 0
+
+
+@exact_helper
+def kinds(a: Array) -> int:
+    """Number of classes: at least two."""
+    return max(2, a.size)
+
+
+@exact_helper
+def size(a: Array, c: int, rest: float, memory: float) -> float:
+    """Rows of class c, with one that each class begins with; with memory its share, which begins alike for all.
+
+    rest: what is left of that begin.
+    """
+    n = a[c] if c < a.size else 0.0
+    if memory == 0.0:
+        return n + 1.0
+    return n + rest / kinds(a)
+
+
+@exact_helper
+def extremes(a: Array, rest: float, memory: float, floor: float) -> tuple[float, float]:
+    """Smallest and largest size."""
+    low = high = max(size(a, 0, rest, memory), floor)
+    for c in range(1, kinds(a)):
+        n = max(size(a, c, rest, memory), floor)
+        low, high = min(low, n), max(high, n)
+    return low, high
+
+
+@exact_helper
+def observe(a: Array, rest: Array, memory: float, warm: bool, t: float, c: int) -> None:
+    """Count a row of class c, the t-th; with memory all sizes fade first.
+
+    warm: no faster than that the sizes are plain frequencies.
+    """
+    if memory == 0.0:
+        a[c] += 1.0
+        return
+    keep = memory
+    if warm:
+        keep = min(memory, 1.0 - 1.0 / (t + kinds(a)))
+    for k in range(a.size):
+        a[k] *= keep
+    rest[0] *= keep
+    a[c] += 1.0 - keep
+
+
+@exact_helper
+def harmonic(pull: Array, a: Array, rest: float, memory: float, c: int, positive: bool, many: bool) -> float:
+    """The weight of a row of class c with which both, or all, classes pull alike (Zhou et al. 2025, equation 4).
+
+    pull (classes,): sums of weight times squared gradient. Clipped to [1 / R, 2 R], R the ratio of the class sizes. Of
+    many classes: (largest / own size) C / (C - 1) times the share of the others' pull; the equation 6 as printed has
+    the own pull in its numerator, which does not give 4 for two classes.
+    """
+    floor = 1.0 - memory if memory > 0.0 else 0.0
+    low, high = extremes(a, rest, memory, floor)
+    total = 0.0
+    for k in range(pull.size):
+        total += pull[k]
+    if total == 0.0:
+        alpha = 1.0
+    elif many:
+        own = max(size(a, c, rest, memory), floor)
+        alpha = high / own * kinds(a) / (kinds(a) - 1.0) * (total - pull[c]) / total
+    else:
+        alpha = 2.0 * (total - pull[c]) / total
+        if positive:
+            alpha *= max(size(a, 1 - c, rest, memory), floor) / max(size(a, c, rest, memory), floor)
+    ratio = high / low
+    return min(max(alpha, 1.0 / ratio), 2.0 * ratio)
+
+
+@exact_helper
+def kappa(right: Array, truth: Array, guess: Array, c: int, g: int) -> float:
+    """Cohen's kappa of answers, a row of class c answered g added. Arrays (classes,): rows right, true and answered."""
+    n = 1.0
+    hits = 1.0 if c == g else 0.0
+    chance = 0.0
+    for k in range(right.size):
+        n += truth[k]
+        hits += right[k]
+        chance += (truth[k] + (1.0 if k == c else 0.0)) * (guess[k] + (1.0 if k == g else 0.0))
+    chance /= n * n
+    return (hits / n - chance) / (1.0 - chance) if 1.0 - chance >= 1e-12 else 0.0
+
+
+@exact_helper
+def rate(how: Rule, a: Array, rest: float, c: int, positive: bool, many: bool) -> float:
+    """The rate of a row of class c."""
+    if how.kind == EVEN:
+        return 1.0
+    if how.kind == COST:
+        return how.x if positive and not many else 1.0
+    own = size(a, c, rest, how.memory)
+    low, high = extremes(a, rest, how.memory, 0.0)
+    other = high if own == low else low  # of two classes
+    if how.ir > 0.0 and not many:
+        fewer = own < other or (own == other and positive)
+        low, high = 1.0, how.ir
+        own, other = (low, high) if fewer else (high, low)
+    if how.kind == SUM:
+        if many:
+            return high / own
+        return how.x * other / own if positive else 1.0
+    if how.kind == OVER:
+        return high / own if own < high else ONCE
+    if how.kind == UNDER:
+        return low / own if own > low else ONCE
+    if how.kind == HYBRID:
+        return (high / own) ** how.x * (low / own) ** (1.0 - how.x) if low < high else ONCE
+    if how.kind == FADE_OVER:
+        return 1.0 / own if own <= 1.0 / kinds(a) else 1.0
+    if how.kind == FADE_UNDER:
+        return 1.0 - own if own > 1.0 / kinds(a) else 1.0
+    return high / own if how.kind in (LARGEST, FADE_LARGEST) else low / own
+
+
+@exact_kernel
+def rates(how: Rule, a: Array, rest: Array, y: Array, target: Array, out: Array) -> None:
+    """out[i]: the rate of a row of class y[i], by what was before it; sizes that fade count the row itself.
+
+    target (units, n): rows of which no unit wants anything leave no trace, and have rate 1.
+    """
+    many = len(target) > 1
+    for i in range(y.size):
+        out[i] = 1.0
+        positive = False
+        wanted = False
+        for u in range(len(target)):
+            wanted |= target[u, i] != 0
+            positive |= target[u, i] > 0
+        if wanted and y[i] >= 0:
+            if how.memory > 0.0:
+                observe(a, rest, how.memory, False, 0.0, y[i])
+            out[i] = rate(how, a, rest[0], y[i], positive, many)
+            if how.memory == 0.0:
+                observe(a, rest, how.memory, False, 0.0, y[i])
+
+
+@exact_kernel
+def windowed(ring: Array, at: Array, ratio: float, down: bool, y: Array, target: Array, out: Array) -> None:
+    """out[i]: how much rarer the class of a row is among the last ones than the other, by Chen et al. 2021.
+
+    Of two classes the positive one's weight is ratio (negatives + 1) / (positives + 1), or under `down` the negative
+    one's is its inverse; of more, most / own, or least / own. The row itself counts. ring (length,): class codes + 1;
+    at (1,): rows seen. target as above.
+    """
+    many = len(target) > 1
+    top = 2
+    for code in ring:
+        top = max(top, int(code))
+    for c in y:
+        top = max(top, c + 1)
+    count = np.zeros(top)
+    for code in ring:
+        if code > 0.0:
+            count[int(code) - 1] += 1.0
+    for i in range(y.size):
+        out[i] = 1.0
+        positive = False
+        wanted = False
+        for u in range(len(target)):
+            wanted |= target[u, i] != 0
+            positive |= target[u, i] > 0
+        if not wanted or y[i] < 0:
+            continue
+        c = y[i]
+        slot = int(at[0]) % ring.size
+        if ring[slot] > 0.0:
+            count[int(ring[slot]) - 1] -= 1.0
+        ring[slot] = c + 1.0
+        at[0] += 1.0
+        count[c] += 1.0
+        if many:
+            classes = len(target)
+            most = least = count[0]
+            for k in range(1, classes):
+                n = count[k] if k < top else 0.0
+                most, least = max(most, n), min(least, n)
+            out[i] = ((least if down else most) + 1.0) / (count[c] + 1.0)
+        elif positive != down:
+            kap = (count[1 - c] + 1.0) / (count[c] + 1.0)
+            out[i] = kap * (ratio if positive else 1.0 / ratio)

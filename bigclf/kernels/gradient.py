@@ -1,0 +1,217 @@
+"""Gradient steps on the loss of a margin: perceptron, hinge; for two classes one unit, for more the unit and its rival.
+
+A step is w += eta a y x where the signed score is below the gate; a is the importance of the row, times a gain that
+may depend on the learner's own history.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from bigclf.block import row_axpy, row_dot, row_sq, rows
+from bigclf.core import Array, Plan, Shape
+from bigclf.jit import helper, kernel
+from bigclf.kernels.chance import poisson
+from bigclf.kernels.class_sizes import harmonic, kappa, observe
+
+PERCEPTRON, HINGE = range(2)
+NONE, HARMONIC, KAPPA = range(3)
+
+
+class How(NamedTuple):
+    """The kind of step. Numbers, so that one kernel serves all."""
+
+    gate: int
+    gain: int
+    eta: float
+    decreasing: bool  # eta / sqrt(t) in step t
+    plain: bool  # a gradient counts by its norm, not by the norm's square
+    memory: float  # of the class sizes that the harmonic gain goes by; 0: plain counts
+    warm: bool  # begin as plain counts
+    draw: int  # of the kappa gain: see bigclf.kernels.chance
+    seed: int
+
+
+class Gradient(NamedTuple):
+    """Weights, and what has moved them."""
+
+    w: Array  # (units, cols)
+    pull: Array  # (classes,) importance x squared length of the steps, by the class of the row
+    gii: Array  # (1,) sum of (GI - 1)^2
+    t: Array  # (1,) rows seen
+    size: Array  # (classes,) of the harmonic gain: rows, or their share, by class
+    rest: Array  # (1,) the share that is left of the even start
+    right: Array  # (classes,) of the kappa gain: rows that were answered rightly
+    truth: Array  # (classes,) and all rows
+    guess: Array  # (classes,) and answers
+
+
+AXES: dict[str, tuple[str | int, ...]] = {
+    "w": ("units", "cols"),
+    "pull": ("classes",),
+    "gii": (1,),
+    "t": (1,),
+    "size": ("classes",),
+    "rest": (1,),
+    "right": ("classes",),
+    "truth": ("classes",),
+    "guess": ("classes",),
+}
+
+
+def zeros(shape: Shape) -> Gradient:
+    """Nothing seen."""
+    classes = (np.zeros(shape.classes) for _ in range(5))
+    pull, size, right, truth, guess = classes
+    return Gradient(
+        np.zeros((shape.units, shape.cols)), pull, np.zeros(1), np.zeros(1), size, np.ones(1), right, truth, guess
+    )
+
+
+@helper
+def times(gate: int, margin: float, m: float, move: float, k: int) -> int:
+    """How many of k equal steps are taken, each moving the score m towards the gate by `move`.
+
+    The gate is looked at before each; the answer needs no loop.
+    """
+    if gate == PERCEPTRON:
+        if m > 0.0:
+            return 0
+        return k if k < 2 or move <= 0.0 else int(min(float(k), np.floor(-m / move) + 1.0))
+    if m >= margin:
+        return 0
+    return k if k < 2 or move <= 0.0 else int(min(float(k), np.ceil((margin - m) / move)))
+
+
+@helper
+def importance(s: Gradient, how: How, c: int, positive: bool, guess: int, many: bool, row: int) -> float:
+    """The gain of a row of class c; learns what it needs from class and answer."""
+    if how.gain == NONE:
+        return 1.0
+    if how.gain == HARMONIC:
+        a = harmonic(s.pull, s.size, s.rest[0], how.memory, c, positive, many)
+        observe(s.size, s.rest, how.memory, how.warm, s.t[0], c)
+        return a
+    lam = 1.0 if guess != c else max(kappa(s.right, s.truth, s.guess, c, guess), 0.0)
+    s.truth[c] += 1.0
+    s.guess[guess] += 1.0
+    if guess == c:
+        s.right[c] += 1.0
+    return poisson(lam, how.draw, how.seed, row, 0)
+
+
+class Moved(Protocol):
+    """A state that tells what has moved it."""
+
+    @property
+    def pull(self) -> Array: ...
+    @property
+    def gii(self) -> Array: ...
+
+
+@helper
+def account(s: Moved, how: How, c: int, positive: bool, many: bool, eta: float, a: float, sq: float) -> None:
+    """Note how far a row of class c has moved the weights; a 0 where it did not."""
+    if a > 0.0:
+        length = eta * eta * sq * (2.0 if many else 1.0)
+        s.pull[c] += a * (np.sqrt(length) if how.plain else length)
+    if not many and s.pull.size == 2:
+        up = s.pull[c] if positive else s.pull[1 - c]
+        if up > 0.0:
+            gi = (s.pull[1 - c] if positive else s.pull[c]) / up
+            s.gii[0] += (gi - 1.0) * (gi - 1.0)
+
+
+@kernel
+def update_two(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan) -> None:
+    """Show each row to the one unit; y (n,): class codes."""
+    weighted = plan.weight.shape[1] > 0
+    repeated = plan.repeat.shape[1] > 0
+    tell = plan.post.shape[1] > 0
+    given = plan.margin.shape[1] > 0
+    w = s.w[0]
+    for i in range(rows(X)):
+        t = plan.target[0, i]
+        f = row_dot(X, i, w)
+        plan.pre[0, i] = f
+        if t != 0:
+            c = y[i]
+            s.t[0] += 1.0
+            eta = how.eta / np.sqrt(s.t[0]) if how.decreasing else how.eta
+            other = 1 - c if s.pull.size > 1 else c
+            a = importance(s, how, c, t > 0, c if (f >= 0.0) == (t > 0) else other, False, row[i])
+            if weighted:
+                a *= plan.weight[0, i]
+            margin = plan.margin[0, i] if given else 1.0
+            moved = 0.0
+            sq = 0.0
+            if (t * f <= 0.0 if how.gate == PERCEPTRON else t * f < margin) and a > 0.0:
+                sq = row_sq(X, i)
+                if repeated:
+                    a *= times(how.gate, margin, t * f, eta * a * sq, plan.repeat[0, i])
+                moved = a
+                if a > 0.0:
+                    row_axpy(t * eta * a, X, i, w)
+                    f += t * eta * a * sq
+            account(s, how, c, t > 0, False, eta, moved, sq)
+        if tell:
+            plan.post[0, i] = f
+
+
+@helper
+def best_but(f: Array, own: int) -> int:
+    """The first of the best of f, `own` left out."""
+    best = 1 if own == 0 else 0
+    for u in range(best + 1, f.size):
+        if u != own and f[u] > f[best]:
+            best = u
+    return best
+
+
+@kernel
+def update_many(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan, f: Array) -> None:
+    """Show each row to all units: the row's own against the best of the others. f (units,): scratch.
+
+    y (n,): class codes.
+    """
+    weighted = plan.weight.shape[1] > 0
+    repeated = plan.repeat.shape[1] > 0
+    tell = plan.post.shape[1] > 0
+    given = plan.margin.shape[1] > 0
+    for i in range(rows(X)):
+        own = -1
+        best = 0
+        for u in range(f.size):
+            f[u] = row_dot(X, i, s.w[u])
+            plan.pre[u, i] = f[u]
+            if f[u] > f[best]:
+                best = u
+            if plan.target[u, i] > 0:
+                own = u
+        if own >= 0:
+            rival = best_but(f, own)
+            c = y[i]
+            s.t[0] += 1.0
+            eta = how.eta / np.sqrt(s.t[0]) if how.decreasing else how.eta
+            a = importance(s, how, c, True, best, True, row[i])
+            if weighted:
+                a *= plan.weight[own, i]
+            margin = plan.margin[0, i] if given else 1.0
+            m = f[own] - f[rival]
+            if (m <= 0.0 if how.gate == PERCEPTRON else m < margin) and a > 0.0:
+                sq = row_sq(X, i)
+                for _ in range(plan.repeat[own, i] if repeated else 1):
+                    m = f[own] - f[rival]
+                    if not (m <= 0.0 if how.gate == PERCEPTRON else m < margin):
+                        break
+                    row_axpy(eta * a, X, i, s.w[own])
+                    row_axpy(-eta * a, X, i, s.w[rival])
+                    f[own] += eta * a * sq
+                    f[rival] -= eta * a * sq
+                    account(s, how, c, True, True, eta, a, sq)
+                    rival = best_but(f, own)
+        if tell:
+            for u in range(f.size):
+                plan.post[u, i] = f[u]
