@@ -119,8 +119,11 @@ def change_units(learner: Learner, state: State, old_code: Array, new_code: Arra
     fresh = learner.init(new)
     arrays = flatten(fresh)
     sources = unit_sources(old_code, new_code)
+    most = learner.most(new)
     for path, old in flatten(state).items():
         axes = learner.axes[path]
+        if any(axis in most for axis in axes):  # what rows have made longer
+            arrays[path] = np.zeros(extents(axes, new, old))
         if "units" not in axes:
             arrays[path][tuple(slice(0, n) for n in old.shape)] = old
             continue
@@ -135,7 +138,7 @@ def change_units(learner: Learner, state: State, old_code: Array, new_code: Arra
                     was = np.flip(was, axes.index("sides") - 1)
                 part: tuple[Any, ...] = (u, *(slice(0, n) for n in old.shape[1:]))
                 arrays[path][part] = was
-    return fresh
+    return rebuild(fresh, arrays)
 
 
 def misfit(learner: Learner, arrays: dict[str, Array], shape: Shape) -> str | None:

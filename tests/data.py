@@ -51,7 +51,7 @@ def train(learner, X, y, cuts=(), code=BINARY, state=None, start=0, finish=True)
     sparse = isinstance(X, Csr)
     n, cols = len(y), X.cols if sparse else X.shape[1]
     s = learner.init(Shape(len(code), cols, code.shape[1])) if state is None else state
-    marks = range(TILE, n, TILE) if learner.grain == "tile" else cuts
+    marks = range(TILE, n, TILE) if learner.tiles else cuts
     ends = sorted({0, n, *marks})
     from bigclf.block import take
 
@@ -59,6 +59,24 @@ def train(learner, X, y, cuts=(), code=BINARY, state=None, start=0, finish=True)
         block = Block(np.arange(start + a, start + b), take(X, a, b), y[a:b])
         s = learner.update(s, block, new_plan(code, y[a:b]))
     return learner.finish(s) if finish and learner.finish is not None else s
+
+
+# One learner of each kind of base, and some that are nested.
+COMPOSED = (
+    "hgd --base perceptron",
+    "hgd --base kernel",
+    "oob --base kernel",
+    "oadab --base perceptron",
+    "osmote --base kernel",
+    "csogd-sum1 --base kernel",
+    "okb --base perceptron",
+    "oob --base hgd",
+    "oadab --base oob",
+    "osmote --base orusb1",
+    "csogd-sum2 --base ouob --base-base kernel",
+    "ob --base arow",
+    "oadac2 --base pa-1",
+)
 
 
 def learners():
@@ -73,6 +91,10 @@ def learners():
     ):
         found[words] = registry.build(words.split()[0], **params)
     found["arow --diag drop"] = registry.build("arow", diag="drop")
+    for words in COMPOSED:
+        name, *rest = words.split()
+        params = {k.removeprefix("--").replace("-", "_"): v for k, v in zip(rest[::2], rest[1::2])}
+        found[words] = registry.build(name, **params)
     for scale in ("minmax", "maxabs", "std"):
         spec = registry.get("nr-rls")
         found[f"nr-rls --scale {scale}"] = spec.build(**registry.arguments(spec, {}), scale=scale)

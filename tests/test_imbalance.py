@@ -5,14 +5,13 @@ from __future__ import annotations
 import naive_imbalance as naive
 import numpy as np
 import pytest
-from data import BINARY, csr, train
+from data import BINARY
 
 from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.algorithms.bagging import seeds
 from bigclf.core import Block, Shape
-from bigclf.errors import UsageError
-from bigclf.kernels.chance import POISSON, ROUND, poisson, uniform
+from bigclf.kernels.chance import POISSON, poisson, uniform
 from bigclf.units import code_matrix, decode, new_plan
 
 CELLS = [(m, b) for m in naive.METHODS for b in naive.BASES if not naive.refused(m, b)]

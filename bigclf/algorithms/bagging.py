@@ -30,7 +30,7 @@ def seeds(options: Options) -> list[int]:
 def _bagged(
     make: Make, options: Options, rule: str, memory: str = "", rising: bool = False, trust: str = "alike"
 ) -> Learner:
-    """rule, trust: of `kernels.class_sizes` and `kernels.votes`, by name; rising: member m of M has m / M of the rate."""
+    """rule, trust: names of `kernels.class_sizes`, `kernels.votes`; rising: member m of M has m / M of the rate."""
     from bigclf.compose.ensemble import bagged
     from bigclf.compose.rates import by_size
     from bigclf.kernels import class_sizes, votes

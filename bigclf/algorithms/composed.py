@@ -25,8 +25,8 @@ BASE = (
         "base",
         str,
         "svm",
-        "what learns: perceptron, svm, kernel (an svm in a Gaussian kernel's space), or an algorithm, whose options then "
-        "begin with base-",
+        "what learns: perceptron, svm, kernel (an svm in a Gaussian kernel's space), or an algorithm, whose options "
+        "then begin with base-",
     ),
     Param("eta", float, 0.3, "step length of perceptron, svm, kernel", low=0.0, open_low=True),
     Param("eta-schedule", str, "constant", "sqrt: eta / sqrt(t) in step t", choices=("constant", "sqrt")),
@@ -35,7 +35,7 @@ BASE = (
         "kernel-budget",
         int,
         0,
-        f"support points of --base kernel, the weakest are removed; 0: all, {FULL:,} at most",
+        f"support points of --base kernel, the oldest are removed; 0: all, {FULL:,} at most",
         low=0,
         high=1_000_000,
     ),
@@ -135,7 +135,7 @@ def _over_algorithm(name: str, recipe: Recipe, base: str, options: Options) -> L
     spec = registry.get(base, "--base")
     for p in BASE[1:]:
         if options[p.name.replace("-", "_")] != p.default:
-            raise UsageError(f"--{p.name}: goes with --base {', '.join(GATES)}; of {base} it would be --base-{p.name}")
+            raise UsageError(f"--{p.name}: goes with --base {', '.join(GATES)}, not with {base}")
     if recipe.inside:
         raise UsageError(f"--base {base}: {name} is a part of the steps of {', '.join(GATES)}: take one of them")
     theirs = {k.removeprefix("base_"): v for k, v in options.items() if k.startswith("base_")}

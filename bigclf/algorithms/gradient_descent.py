@@ -1,8 +1,8 @@
 """Online gradient descent, and harmonized gradient descent: each class is to move the weights as much as any other.
 
 A step is w += eta alpha y x where the row has a loss. With A_c the sum of alpha G over the rows of class c so far, G
-the squared length of the gradient step, and rho the ratio of negative to positive rows, alpha = 2 rho A_- / (A_- + A_+) for
-a positive row and 2 A_+ / (A_- + A_+) for a negative one.
+the squared length of the gradient step, and rho the ratio of negative to positive rows, alpha is
+2 rho A_- / (A_- + A_+) for a positive row and 2 A_+ / (A_- + A_+) for a negative one.
 """
 
 from __future__ import annotations

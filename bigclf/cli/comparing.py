@@ -13,7 +13,7 @@ from bigclf.cli.evaluating import tell_new_classes
 from bigclf.cli.options import Given
 from bigclf.cli.predicting import tell_read
 from bigclf.cli.progress import Progress
-from bigclf.cli.report import Report, emit, number, show, table
+from bigclf.cli.report import Report, emit, number, pulled, show, table
 from bigclf.cli.session import cap_of, kept_reading, no_rows, read_options, scoring_stream
 from bigclf.errors import BigclfError, Interrupted, UsageError
 from bigclf.files import writable
@@ -170,6 +170,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
         "algorithm": entry.entrant.spec.name,
         "options": entry.entrant.options,
         "progressive": measured(measures(fit.matrix)),
+        "gradient": fit.gradient(),
         "microseconds_per_row": round(1e6 * entry.per_row(), 4),
         "state_bytes": fit.held(),
     }
@@ -183,13 +184,15 @@ def _table(ranked: list[dict[str, Any]], by: str) -> None:
     names = [n for n in SHOWN if n != "balanced_accuracy" or by == n]
     parts = [p for p in ("progressive", "test") if p in ranked[0]]
     titles = [SHOWN[n] if part == "progressive" else f"test {SHOWN[n]}" for part in parts for n in names]
+    pulls = any(r["gradient"] is not None for r in ranked)
     rows = [
         [
             f"{r['algorithm']} {r['options']}".rstrip(),
             *(number(r[part][n]) for part in parts for n in names),
             f"{r['microseconds_per_row']:.3g}",
             human(r["state_bytes"]),
+            *([pulled(r["gradient"])] if pulls else []),
         ]
         for r in ranked
     ]
-    show(table(["algorithm", *titles, "us a row", "memory"], rows))
+    show(table(["algorithm", *titles, "us a row", "memory", *(["gradient by class"] if pulls else [])], rows))

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from bigclf.cli.report import Report, brief, clock, number, peak_mib
+from bigclf.cli.report import Report, brief, clock, number, peak_mib, pulled
 from bigclf.errors import BigclfError
 from bigclf.training.metrics import measures
 
@@ -124,6 +124,7 @@ class Progress:
             "error": m.error,
             "g_mean": m.g_mean,
             "kappa": m.kappa,
+            "gradient": fit.gradient(),
         }
 
     def _line(self) -> str:
@@ -132,7 +133,8 @@ class Progress:
         which = f"pass {f['pass']}, " if self.run.passes > 1 else ""
         speed = f"{f['rows_per_second']:,.0f} rows/s, {f['megabytes_per_second']:.0f} MB/s{left}"
         m = brief(measures(self.run.fit.matrix))
-        return f"{which}{f['rows']:,} rows, {speed}, {number(f['peak_memory_mib'], 0)} MiB; {m}"
+        gradient = f"; gradient {pulled(f['gradient'])}" if f["gradient"] is not None else ""
+        return f"{which}{f['rows']:,} rows, {speed}, {number(f['peak_memory_mib'], 0)} MiB; {m}{gradient}"
 
     def _write(self, event: str, **more: Any) -> None:
         if self.log is not None:

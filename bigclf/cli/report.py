@@ -91,6 +91,21 @@ def brief(m: Measures) -> str:
     return f"error {number(m.error)}, G-mean {number(m.g_mean)}, kappa {number(m.kappa)}"
 
 
+def pulled(gradient: dict[str, Any] | None, most: int = 5) -> str:
+    """Shares of the gradient by class, and GII.
+
+    >>> pulled({"share": {"no": 0.75, "yes": 0.25}, "gii": 123.4567})
+    'no 75 %, yes 25 %, GII 123'
+    >>> pulled(None)
+    'n/a'
+    """
+    if gradient is None:
+        return "n/a"
+    shares = [f"{name} {100 * share:.0f} %" for name, share in gradient["share"].items()]
+    gii = "" if gradient["gii"] is None else f", GII {gradient['gii']:.3g}"
+    return ", ".join(shares[:most]) + (", ..." if len(shares) > most else "") + gii
+
+
 def emit(document: dict[str, Any]) -> None:
     """One JSON document on standard output."""
     print(json.dumps(document, ensure_ascii=False, indent=2))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bigclf.algorithms.normal_equations import SPARSE_SOLVES
-from bigclf.cli.report import Report, brief, peak_mib
+from bigclf.cli.report import Report, brief, peak_mib, pulled
 from bigclf.core import TILE
 from bigclf.model import Model
 from bigclf.reading.labels import sort_key
@@ -47,6 +47,9 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
     else:
         due = max(TILE, SPARSE_SOLVES * run.fit.shape.cols)
         report.note(f"progressive: n/a (the first solution comes after {due:,} rows)")
+    gradient = run.fit.gradient()
+    if gradient is not None:
+        report.note(f"gradient by class: {pulled(gradient, SHOWN)}")
     if run.passes > 1:
         last = measures(run.fit.matrix)
         report.note(f"pass {run.passes}: {brief(last)}")
@@ -75,6 +78,7 @@ def document(report: Report, run: Run, model: Model, output: Path) -> dict[str, 
         "classes": sorted(model.schema.classes, key=sort_key),
         "counts": found["counts"],
         "progressive": {name: getattr(first, name) for name in progressive},
+        "gradient": run.fit.gradient(),
         "seconds": round(seconds, 3),
         "rows_per_second": round(run.fit.rows / max(seconds, 1e-9), 1),
         "peak_memory_mib": round(peak_mib(), 1),

@@ -32,8 +32,9 @@ class Supported(NamedTuple):
 def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Learner:
     """The kernel machine of k(x, z) = exp(-gamma |x - z|^2) with at most `most` support points.
 
-    forget: when there are more, those with the smallest coefficients (over all units and members, by the sum of their
-    squares) are removed: Wang, Crammer & Vucetic, JMLR 13 (2012) 3103-3131, section 4. Else UnsupportedError.
+    forget: when there are more, after some rows, the oldest are removed, as by the Forgetron (Dekel, Shalev-Shwartz &
+    Singer, SIAM Journal on Computing 37 (2008) 1342-1372) without its shrinking; else UnsupportedError. To remove those
+    of the smallest coefficients is no rule for skewed classes: all rows of the frequent class have small ones.
     """
 
     def init(shape: Shape) -> Supported:
@@ -48,7 +49,7 @@ def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Lea
         n, used = end - start, int(s.filled[0])
         rows = blk.densify(blk.take(block.X, start, end))
         norm = (rows * rows).sum(axis=1)
-        s = _widened(s, base, used + n, len(plan.target))
+        s = _widened(s, base, used + n, len(plan.target), most + CHUNK)
         s.points[used : used + n] = rows
         s.norm[used : used + n] = norm
         gram = blk.GramRows(kernel(rows, norm, s, used + n), np.arange(used, used + n))
@@ -90,11 +91,11 @@ def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Lea
     )
 
 
-def _widened(s: Supported, base: Learner, need: int, units: int) -> Supported:
+def _widened(s: Supported, base: Learner, need: int, units: int, most: int) -> Supported:
     """With room for so many points; a power of two, so that the room does not depend on how it came to be needed."""
     if need <= len(s.points):
         return s
-    slots = 1 << (need - 1).bit_length()
+    slots = min(1 << (need - 1).bit_length(), most)
     classes = [a.shape[names.index("classes")] for a, names in _arrays(s.base, base) if "classes" in names]
     points, norm = np.zeros((slots, s.points.shape[1])), np.zeros(slots)
     points[: len(s.points)], norm[: len(s.norm)] = s.points, s.norm
@@ -106,20 +107,19 @@ def _arrays(state: State, base: Learner) -> list[tuple[Array, tuple[str | int, .
 
 
 def _kept(s: Supported, base: Learner, filled: int, most: int, forget: bool) -> Supported:
-    """Without the points that move nothing, and without the weakest above `most`."""
-    strength = np.zeros(filled)
+    """Without the points that move nothing, and without the oldest above `most`."""
+    moves = np.zeros(filled, bool)
     for a, names in _arrays(s.base, base):
         if "cols" in names:
             rest = tuple(k for k, name in enumerate(names) if name != "cols")
-            strength += np.square(a.take(range(filled), axis=names.index("cols"))).sum(axis=rest)
-    keep = np.flatnonzero(strength)
+            moves |= a.take(range(filled), axis=names.index("cols")).any(axis=rest)
+    keep = np.flatnonzero(moves)
     if len(keep) > most:
         if not forget:
             raise UnsupportedError(
-                f"the kernel machine has more than {most:,} support points; with --kernel-budget N it keeps the best N"
+                f"the kernel machine has more than {most:,} support points; with --kernel-budget N it keeps the last N"
             )
-        weakest = np.argsort(strength[keep], kind="stable")[: len(keep) - most]
-        keep = np.delete(keep, weakest)
+        keep = keep[len(keep) - most :]
     if len(keep) == filled:
         return s._replace(filled=np.array([float(filled)]))
     arrays = {}

@@ -89,6 +89,20 @@ class Fit:
         """Bytes of the state as it is."""
         return sum(a.nbytes for a in st.flatten(self.state).values())
 
+    def gradient(self) -> dict[str, Any] | None:
+        """Share of each class in what has moved the weights, and GII (Zhou et al. 2025, equation 17) of two classes.
+
+        None for learners that do not go by gradients, and before the first step.
+        """
+        if self.learner.pull is None:
+            return None
+        pull = self.learner.pull(self.state)
+        total = pull.by_class.sum()
+        if total == 0.0:
+            return None
+        share = {name: float(p / total) for name, p in zip(self.classes, pull.by_class, strict=True)}
+        return {"share": share, "gii": pull.gii if len(share) == 2 else None}
+
     def nbytes(self) -> int:
         """Bytes of the state, grown as large as it may."""
         return st.nbytes(self.learner, self.shape)
