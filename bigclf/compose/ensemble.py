@@ -139,13 +139,13 @@ def boosted(bases: Sequence[Learner], chain: links.Chain, draw: int, seed: int, 
     return _ensemble(bases, init, update, weights, record, {"rows": ("classes",)})
 
 
-def _tallies(plan: Plan) -> tuple[votes.Tally, votes.Tally]:
+def _tallies(plan: Plan) -> tuple[Array, Array]:
     """Of the votes before the rows, and after them where that is wanted."""
     units, n = plan.target.shape
     return votes.empty(units, n), votes.empty(units, n if plan.post.shape[1] else 0)
 
 
-def _outcomes(tally: votes.Tally, later: votes.Tally, members: int, plan: Plan) -> None:
+def _outcomes(tally: Array, later: Array, members: int, plan: Plan) -> None:
     votes.outcome(tally, members, plan.pre)
     if plan.post.shape[1]:
         votes.outcome(later, members, plan.post)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
 from bigclf.kernels.chance import MOST_RATE
-from bigclf.kernels.votes import Tally, answer, cast
+from bigclf.kernels.votes import answer, cast
 
 ADABOOST, ADAC2, CSB2 = range(3)  # how a row counts afterwards
 ALL, RATIO, MASS, RATE = range(4)  # how often it is shown: as it counts; or with classes sampled (RUSBoost 1 to 3)
@@ -132,7 +132,7 @@ def before(chain: Chain, lam: Array, y: Array, target: Array, count: Array, mass
 
 @exact_kernel
 def after(
-    chain: Chain, tally: Tally, later: Tally, pre: Array, post: Array, target: Array, lam: Array, sums: Array
+    chain: Chain, tally: Array, later: Array, pre: Array, post: Array, target: Array, lam: Array, sums: Array
 ) -> None:
     """The member votes on each row as it was before; then it is judged on it, and lam[i] becomes what the next sees.
 
@@ -149,7 +149,7 @@ def after(
             if units == 1:
                 cost = chain.cost_positive if target[0, i] > 0 else chain.cost_negative
             lam[i] = passed(chain.after, lam[i], right, cost, sums)
-        if later.weight.size > 0:
+        if later.shape[1] > 0:
             cast(later, post, i, trust(chain.after, sums, units))
 
 

@@ -81,33 +81,37 @@ def harmonic(pull: Array, a: Array, rest: float, memory: float, c: int, positive
     the own pull in its numerator, which does not give 4 for two classes.
     """
     floor = 1.0 - memory if memory > 0.0 else 0.0
+    if not many:
+        own, other = max(size(a, c, rest, memory), floor), max(size(a, 1 - c, rest, memory), floor)
+        mine = pull[c]
+        theirs = pull[1 - c] if pull.size > 1 else 0.0
+        alpha = 1.0
+        if mine + theirs > 0.0:
+            alpha = 2.0 * theirs / (mine + theirs) * (other / own if positive else 1.0)
+        ratio = max(other, own) / min(other, own)
+        return min(max(alpha, 1.0 / ratio), 2.0 * ratio)
     low, high = extremes(a, rest, memory, floor)
     total = 0.0
     for k in range(pull.size):
         total += pull[k]
-    if total == 0.0:
-        alpha = 1.0
-    elif many:
+    alpha = 1.0
+    if total > 0.0:
         own = max(size(a, c, rest, memory), floor)
         alpha = high / own * kinds(a) / (kinds(a) - 1.0) * (total - pull[c]) / total
-    else:
-        alpha = 2.0 * (total - pull[c]) / total
-        if positive:
-            alpha *= max(size(a, 1 - c, rest, memory), floor) / max(size(a, c, rest, memory), floor)
     ratio = high / low
     return min(max(alpha, 1.0 / ratio), 2.0 * ratio)
 
 
 @exact_helper
-def kappa(right: Array, truth: Array, guess: Array, c: int, g: int) -> float:
-    """Cohen's kappa of answers, a row of class c answered g added. Arrays (classes,): rows right, true and answered."""
-    n = 1.0
-    hits = 1.0 if c == g else 0.0
-    chance = 0.0
+def kappa(right: Array, truth: Array, guess: Array) -> float:
+    """Cohen's kappa of answers; arrays (classes,): rows right, of each class, of each answer. 0 where it has none."""
+    n = hits = chance = 0.0
     for k in range(right.size):
         n += truth[k]
         hits += right[k]
-        chance += (truth[k] + (1.0 if k == c else 0.0)) * (guess[k] + (1.0 if k == g else 0.0))
+        chance += truth[k] * guess[k]
+    if n == 0.0:
+        return 0.0
     chance /= n * n
     return (hits / n - chance) / (1.0 - chance) if 1.0 - chance >= 1e-12 else 0.0
 

@@ -131,7 +131,8 @@ def update(s: Averaged, how: How, form: Form, X: Any, y: Array, plan: Plan, f: A
                 row_axpy(moved, X, i, s.S[own])
             if rival >= 0:
                 row_axpy(-moved, X, i, s.S[rival])
-        account(s, how, y[i], own >= 0, many, how.eta, moved, row_sq(X, i))
+        length = how.eta * how.eta * row_sq(X, i) * (2.0 if many else 1.0) if moved > 0.0 else 0.0
+        account(s.pull, s.gii, how.plain, y[i], own >= 0, many, length, moved)
         if tell:
             for u in range(f.size):
                 plan.post[u, i] = scale(form, how.eta, s.t[0]) * soft_dot(X, i, s.S[u], threshold(form, s.t[0]))

@@ -6,7 +6,7 @@ may depend on the learner's own history.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,42 +86,24 @@ def times(gate: int, margin: float, m: float, move: float, k: int) -> int:
 
 
 @helper
-def importance(s: Gradient, how: How, c: int, positive: bool, guess: int, many: bool, row: int) -> float:
-    """The gain of a row of class c; learns what it needs from class and answer."""
-    if how.gain == NONE:
-        return 1.0
-    if how.gain == HARMONIC:
-        a = harmonic(s.pull, s.size, s.rest[0], how.memory, c, positive, many)
-        observe(s.size, s.rest, how.memory, how.warm, s.t[0], c)
-        return a
-    lam = 1.0 if guess != c else max(kappa(s.right, s.truth, s.guess, c, guess), 0.0)
-    s.truth[c] += 1.0
-    s.guess[guess] += 1.0
-    if guess == c:
-        s.right[c] += 1.0
-    return poisson(lam, how.draw, how.seed, row, 0)
-
-
-class Moved(Protocol):
-    """A state that tells what has moved it."""
-
-    @property
-    def pull(self) -> Array: ...
-    @property
-    def gii(self) -> Array: ...
+def record(right: Array, truth: Array, guess: Array, c: int, g: int) -> None:
+    """A row of class c was answered g."""
+    truth[c] += 1.0
+    guess[g] += 1.0
+    if g == c:
+        right[c] += 1.0
 
 
 @helper
-def account(s: Moved, how: How, c: int, positive: bool, many: bool, eta: float, a: float, sq: float) -> None:
-    """Note how far a row of class c has moved the weights; a 0 where it did not."""
+def account(pull: Array, gii: Array, plain: bool, c: int, positive: bool, many: bool, length: float, a: float) -> None:
+    """Note how far a row of class c has moved the weights: a times a gradient of this squared length, or not (a 0)."""
     if a > 0.0:
-        length = eta * eta * sq * (2.0 if many else 1.0)
-        s.pull[c] += a * (np.sqrt(length) if how.plain else length)
-    if not many and s.pull.size == 2:
-        up = s.pull[c] if positive else s.pull[1 - c]
+        pull[c] += a * (np.sqrt(length) if plain else length)
+    if not many and pull.size == 2:
+        up = pull[c] if positive else pull[1 - c]
         if up > 0.0:
-            gi = (s.pull[1 - c] if positive else s.pull[c]) / up
-            s.gii[0] += (gi - 1.0) * (gi - 1.0)
+            gi = (pull[1 - c] if positive else pull[c]) / up
+            gii[0] += (gi - 1.0) * (gi - 1.0)
 
 
 @kernel
@@ -141,13 +123,19 @@ def update_two(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan) 
             s.t[0] += 1.0
             eta = how.eta / np.sqrt(s.t[0]) if how.decreasing else how.eta
             other = 1 - c if s.pull.size > 1 else c
-            a = importance(s, how, c, t > 0, c if (f >= 0.0) == (t > 0) else other, False, row[i])
-            if weighted:
-                a *= plan.weight[0, i]
+            guess = c if (f >= 0.0) == (t > 0) else other
+            a = plan.weight[0, i] if weighted else 1.0
             margin = plan.margin[0, i] if given else 1.0
             moved = 0.0
             sq = 0.0
+            if how.gain == KAPPA:
+                record(s.right, s.truth, s.guess, c, guess)
             if (t * f <= 0.0 if how.gate == PERCEPTRON else t * f < margin) and a > 0.0:
+                if how.gain == HARMONIC:
+                    a *= harmonic(s.pull, s.size, s.rest[0], how.memory, c, t > 0, False)
+                elif how.gain == KAPPA:
+                    lam = 1.0 if guess != c else max(kappa(s.right, s.truth, s.guess), 0.0)
+                    a *= poisson(lam, how.draw, how.seed, row[i], 0)
                 sq = row_sq(X, i)
                 if repeated:
                     a *= times(how.gate, margin, t * f, eta * a * sq, plan.repeat[0, i])
@@ -155,7 +143,9 @@ def update_two(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan) 
                 if a > 0.0:
                     row_axpy(t * eta * a, X, i, w)
                     f += t * eta * a * sq
-            account(s, how, c, t > 0, False, eta, moved, sq)
+            if how.gain == HARMONIC:
+                observe(s.size, s.rest, how.memory, how.warm, s.t[0], c)
+            account(s.pull, s.gii, how.plain, c, t > 0, False, eta * eta * sq, moved)
         if tell:
             plan.post[0, i] = f
 
@@ -195,12 +185,17 @@ def update_many(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan,
             c = y[i]
             s.t[0] += 1.0
             eta = how.eta / np.sqrt(s.t[0]) if how.decreasing else how.eta
-            a = importance(s, how, c, True, best, True, row[i])
-            if weighted:
-                a *= plan.weight[own, i]
+            a = plan.weight[own, i] if weighted else 1.0
             margin = plan.margin[0, i] if given else 1.0
             m = f[own] - f[rival]
+            if how.gain == KAPPA:
+                record(s.right, s.truth, s.guess, c, best)
             if (m <= 0.0 if how.gate == PERCEPTRON else m < margin) and a > 0.0:
+                if how.gain == HARMONIC:
+                    a *= harmonic(s.pull, s.size, s.rest[0], how.memory, c, True, True)
+                elif how.gain == KAPPA:
+                    lam = 1.0 if best != c else max(kappa(s.right, s.truth, s.guess), 0.0)
+                    a *= poisson(lam, how.draw, how.seed, row[i], 0)
                 sq = row_sq(X, i)
                 for _ in range(plan.repeat[own, i] if repeated else 1):
                     m = f[own] - f[rival]
@@ -210,8 +205,10 @@ def update_many(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan,
                     row_axpy(-eta * a, X, i, s.w[rival])
                     f[own] += eta * a * sq
                     f[rival] -= eta * a * sq
-                    account(s, how, c, True, True, eta, a, sq)
+                    account(s.pull, s.gii, how.plain, c, True, True, 2.0 * eta * eta * sq, a)
                     rival = best_but(f, own)
+            if how.gain == HARMONIC:
+                observe(s.size, s.rest, how.memory, how.warm, s.t[0], c)
         if tell:
             for u in range(f.size):
                 plan.post[u, i] = f[u]

@@ -6,31 +6,22 @@ rows, so that the sums over members are arrays over rows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
+from bigclf.kernels.class_sizes import kappa
 
 ALIKE, KAPPA, RECALL = range(3)  # what a vote weighs by
 TIE = 1e-6  # how far raw scores, squeezed, order what has equal votes
 
 
-class Tally(NamedTuple):
-    """Sums over the members so far."""
+def empty(units: int, n: int) -> Array:
+    """The tally of n rows before any member has voted: (3 units + 1, n).
 
-    votes: Array  # (units, n) weighted answers
-    heads: Array  # (units, n) answers
-    weight: Array  # (n,) weights
-    raw: Array  # (units, n) scores
-    soft: Array  # (units, n) scores f as f / (1 + |f|)
-
-
-def empty(units: int, n: int) -> Tally:
-    """No member has voted."""
-    votes, heads, raw, soft = (np.zeros((units, n)) for _ in range(4))
-    return Tally(votes, heads, np.zeros(n), raw, soft)
+    Weighted answers of each unit, answers, scores, and the sum of the weights; one array, which is cheap to hand on.
+    """
+    return np.zeros((3 * units + 1, n))
 
 
 @exact_helper
@@ -49,14 +40,7 @@ def answer(pre: Array, i: int) -> int:
 def trust(kind: int, right: Array, guess: Array, truth: Array) -> float:
     """The weight of a member's vote, at least 0."""
     if kind == KAPPA:
-        n = truth.sum()
-        if n == 0.0:
-            return 0.0
-        chance = 0.0
-        for k in range(truth.size):
-            chance += truth[k] * guess[k]
-        chance /= n * n
-        return max(0.0, (right.sum() / n - chance) / (1.0 - chance)) if 1.0 - chance >= 1e-12 else 0.0
+        return max(0.0, kappa(right, truth, guess))
     if kind == RECALL:
         product = 1.0
         for k in range(max(2, truth.size)):
@@ -67,20 +51,20 @@ def trust(kind: int, right: Array, guess: Array, truth: Array) -> float:
 
 
 @exact_helper
-def cast(tally: Tally, pre: Array, i: int, v: float) -> None:
+def cast(tally: Array, pre: Array, i: int, v: float) -> None:
     """Add a member's vote on row i."""
+    units = len(pre)
     a = answer(pre, i)
-    for u in range(len(pre)):
-        h = 2.0 * a - 1.0 if len(pre) == 1 else (1.0 if u == a else -1.0)
-        tally.votes[u, i] += v * h
-        tally.heads[u, i] += h
-        tally.raw[u, i] += pre[u, i]
-        tally.soft[u, i] += pre[u, i] / (1.0 + abs(pre[u, i]))
-    tally.weight[i] += v
+    for u in range(units):
+        h = 1.0 if (a == 1 if units == 1 else a == u) else -1.0
+        tally[u, i] += v * h
+        tally[units + u, i] += h
+        tally[2 * units + u, i] += pre[u, i]
+    tally[3 * units, i] += v
 
 
 @exact_kernel
-def poll(tally: Tally, pre: Array, v: float) -> None:
+def poll(tally: Array, pre: Array, v: float) -> None:
     """A member votes on all rows with weight v; pre (units, n): its scores."""
     for i in range(pre.shape[1]):
         cast(tally, pre, i, v)
@@ -89,8 +73,8 @@ def poll(tally: Tally, pre: Array, v: float) -> None:
 @exact_kernel
 def vote(
     kind: int,
-    tally: Tally,
-    later: Tally,
+    tally: Array,
+    later: Array,
     pre: Array,
     post: Array,
     right: Array,
@@ -104,7 +88,11 @@ def vote(
     right, guess, truth (classes,): rows answered rightly, by answer, by class; y (n,): class codes, target (units, n).
     Where post (units, n), its scores after the rows, is not empty, `later` gets the votes after the rows.
     """
-    for i in range(y.size):
+    for i in range(y.size if kind == ALIKE else 0):  # no record is needed
+        cast(tally, pre, i, 1.0)
+        if post.shape[1] > 0:
+            cast(later, post, i, 1.0)
+    for i in range(y.size if kind != ALIKE else 0):
         cast(tally, pre, i, trust(kind, right, guess, truth))
         wanted = False
         for u in range(len(target)):
@@ -132,18 +120,18 @@ def trusts(kind: int, right: Array, guess: Array, truth: Array, out: Array) -> N
 
 
 @exact_kernel
-def outcome(tally: Tally, members: int, out: Array) -> None:
-    """out[u, i]: the votes, from -1 to 1, with the squeezed scores added where votes are equal.
+def outcome(tally: Array, members: int, out: Array) -> None:
+    """out[u, i]: the votes, from -1 to 1, with the scores, squeezed, added where votes are equal.
 
     Where they are equal on both sides the scores decide; where no vote weighs anything all weigh the same.
     """
+    units = len(out)
     for i in range(out.shape[1]):
-        for u in range(len(out)):
-            s = tally.votes[u, i] / tally.weight[i] if tally.weight[i] > 0.0 else tally.heads[u, i] / members
-            tie = tally.soft[u, i] / members
-            if len(out) > 1 or s == 0.0:
-                tie = tally.raw[u, i] / (1.0 + abs(tally.raw[u, i]))
-            tie *= TIE
-            if len(out) == 1 and s != 0.0:
+        weight = tally[3 * units, i]
+        for u in range(units):
+            s = tally[u, i] / weight if weight > 0.0 else tally[units + u, i] / members
+            raw = tally[2 * units + u, i]
+            tie = TIE * raw / (1.0 + abs(raw))
+            if units == 1 and s != 0.0:
                 tie = min(max(tie, -0.5 * abs(s)), 0.5 * abs(s))
             out[u, i] = s + tie
