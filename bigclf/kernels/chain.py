@@ -34,15 +34,16 @@ class Chain(NamedTuple):
 @exact_helper
 def trust(after: int, sums: Array, many: int) -> float:
     """Weight of a vote by the weights seen while right and while wrong; SAMME's for `many` classes above two."""
+    right, wrong = sums[0], sums[1]
+    if right + wrong <= 0.0:
+        return 0.0
     if after == ADAC2:
-        v = math.log(max(sums[0], FLOOR) / max(sums[1], FLOOR))
+        odds = max(right, FLOOR) / max(wrong, FLOOR)
     else:
-        total = sums[0] + sums[1]
-        if total <= 0.0:
-            return 0.0
-        e = min(max(sums[1] / total, FLOOR), 1.0 - FLOOR)
-        v = math.log((1.0 - e) / e)
-    return max(0.0, v + math.log(many - 1.0) if many > 2 and sums[0] + sums[1] > 0.0 else v)
+        odds = min(max(right / wrong, FLOOR / (1.0 - FLOOR)), (1.0 - FLOOR) / FLOOR)
+    if many > 2:
+        odds *= many - 1.0
+    return math.log(odds) if odds > 1.0 else 0.0
 
 
 @exact_helper

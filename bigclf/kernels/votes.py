@@ -54,9 +54,15 @@ def trust(kind: int, right: Array, guess: Array, truth: Array) -> float:
 def cast(tally: Array, pre: Array, i: int, v: float) -> None:
     """Add a member's vote on row i."""
     units = len(pre)
+    if units == 1:
+        tally[0, i] += v if pre[0, i] >= 0.0 else -v
+        tally[1, i] += 1.0 if pre[0, i] >= 0.0 else -1.0
+        tally[2, i] += pre[0, i]
+        tally[3, i] += v
+        return
     a = answer(pre, i)
     for u in range(units):
-        h = 1.0 if (a == 1 if units == 1 else a == u) else -1.0
+        h = 1.0 if a == u else -1.0
         tally[u, i] += v * h
         tally[units + u, i] += h
         tally[2 * units + u, i] += pre[u, i]
