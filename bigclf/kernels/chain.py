@@ -63,7 +63,7 @@ def sampled(chain: Chain, lam: float, c: int, positive: bool, count: Array, mass
             other = count[1 - c] + 1.0
             return lam if own < other or (own == other and positive) else lam / chain.ir
         return float(lam * low / own)
-    if chain.sampling == ALL or count.size < 2:
+    if count.size < 2:
         return lam
     rare = 0
     n = total = 0.0
@@ -114,7 +114,7 @@ def passed(after: int, lam: float, right: bool, cost: float, sums: Array) -> flo
 def before(chain: Chain, lam: Array, y: Array, target: Array, count: Array, mass: Array, out: Array) -> None:
     """out[i]: how often this member is to be shown row i, which counts lam[i]; rows nobody wants count nothing.
 
-    count, mass (classes,) as in `sampled`; they take the rows in.
+    count, mass (classes,) as in `sampled`; they take the rows in, where classes are sampled.
     """
     for i in range(y.size):
         out[i] = 0.0
@@ -125,6 +125,9 @@ def before(chain: Chain, lam: Array, y: Array, target: Array, count: Array, mass
             positive |= target[u, i] > 0
         if not wanted or y[i] < 0:
             lam[i] = 0.0
+            continue
+        if chain.sampling == ALL:
+            out[i] = min(lam[i], MOST_RATE)
             continue
         count[y[i]] += 1.0
         mass[y[i]] += lam[i]

@@ -46,7 +46,7 @@ def trust(kind: int, right: Array, guess: Array, truth: Array) -> float:
         for k in range(max(2, truth.size)):
             hits, n = (right[k], truth[k]) if k < truth.size else (0.0, 0.0)
             product *= (hits + 1.0) / (n + 2.0)
-        return float(product ** (1.0 / max(2, truth.size)))
+        return float(np.sqrt(product) if truth.size <= 2 else product ** (1.0 / truth.size))
     return 1.0
 
 
