@@ -15,13 +15,13 @@ from bigclf.core import Learner, Param
 ZHOU = "after Zhou, Yin, Deng, Huang & Ren, arXiv 2508.11353 (2025), table VI; reconstructed"
 
 
-def _resampled(make: Make, options: Options, kind: str) -> Learner:
+def _resampled(make: Make, options: Options, share: float | None = None) -> Learner:
+    """share: of over-sampling, the rest is under-sampling; by default what the options say."""
     from bigclf.compose.rates import by_size, resampled
     from bigclf.kernels import class_sizes as cs
     from bigclf.kernels.chance import DRAWS
 
-    rule = {"over": cs.OVER, "under": cs.UNDER, "hybrid": cs.HYBRID}[kind]
-    rates = by_size(rule, options.get("hybrid_share", 0.0), ir=options["ir"])
+    rates = by_size(cs.HYBRID, options["hybrid_share"] if share is None else share, ir=options["ir"])
     seed = options["seed"]
     return resampled(make(seed + 1), rates, DRAWS[options["draw"]], seed, options["apply"] == "repeat")
 
@@ -39,21 +39,21 @@ SPECS = (
         "oor",
         "rows of small classes are drawn more often",
         ZHOU,
-        Recipe(partial(_resampled, kind="over")),
+        Recipe(partial(_resampled, share=1.0)),
         (IR, *CHANCE),
     ),
     declare(
         "our",
         "rows of large classes are drawn less often",
         ZHOU,
-        Recipe(partial(_resampled, kind="under")),
+        Recipe(partial(_resampled, share=0.0)),
         (IR, *CHANCE),
     ),
     declare(
         "ohr",
         "both: rows are drawn more often where classes are small, and less often where they are large",
         ZHOU,
-        Recipe(partial(_resampled, kind="hybrid")),
+        Recipe(_resampled),
         (
             Param("hybrid-share", float, 0.5, "1 over-samples only, 0 under-samples only", low=0.0, high=1.0),
             IR,

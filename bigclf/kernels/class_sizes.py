@@ -14,7 +14,7 @@ from bigclf.jit import exact_helper, exact_kernel
 from bigclf.kernels.chance import ONCE
 
 # What the rate of a row goes by: constants, rows so far (each class begins with one), sizes that fade.
-EVEN, COST, SUM, OVER, UNDER, HYBRID, LARGEST, SMALLEST, FADE_OVER, FADE_UNDER, FADE_LARGEST, FADE_SMALLEST = range(12)
+EVEN, COST, SUM, HYBRID, LARGEST, SMALLEST, FADE_OVER, FADE_UNDER, FADE_LARGEST, FADE_SMALLEST = range(10)
 
 
 class Rule(NamedTuple):
@@ -134,12 +134,9 @@ def rate(how: Rule, a: Array, rest: float, c: int, positive: bool, many: bool) -
         if many:
             return high / own
         return how.x * other / own if positive else 1.0
-    if how.kind == OVER:
-        return high / own if own < high else ONCE
-    if how.kind == UNDER:
-        return low / own if own > low else ONCE
     if how.kind == HYBRID:
-        return (high / own) ** how.x * (low / own) ** (1.0 - how.x) if low < high else ONCE
+        r = (high / own) ** how.x * (low / own) ** (1.0 - how.x)
+        return r if r != 1.0 else ONCE
     if how.kind == FADE_OVER:
         return 1.0 / own if own <= 1.0 / kinds(a) else 1.0
     if how.kind == FADE_UNDER:
