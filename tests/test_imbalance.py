@@ -27,6 +27,7 @@ RANDOM = [m for m in naive.METHODS if any(p.name == "draw" for p in registry.get
 OURS = {
     "K": "neighbours",
     "g": "gamma",
+    "gamma": "rate",
     "lam": "l1",
     "smoothing": "rho_smoothing",
     "R": "ratio",
