@@ -35,7 +35,7 @@ def build(
     def init(shape: Shape) -> Direct:
         return direct.Direct(np.zeros(1), np.zeros((shape.classes, shape.classes, 0)))
 
-    def solve(base: Prototypes, answer: Direct) -> Direct:
+    def solve(base: Prototypes) -> Direct:
         chosen = sigma or direct.choose(base, tuning, tuning_classes, error)
         return direct.train(base, chosen, error)
 

@@ -54,7 +54,7 @@ def build(
     def init(shape: Shape) -> Spread:
         return Spread(np.zeros(1), np.zeros(shape.classes))
 
-    def solve(base: Prototypes, answer: Spread) -> Spread:
+    def solve(base: Prototypes) -> Spread:
         mine, theirs = groups(base)
         chosen = sigma or rules.choose(base, tuning, tuning_classes, mine, theirs)
         offset = 0.5 * km.self_means(base, mine, chosen)
@@ -92,7 +92,7 @@ def linear(ova: bool, prototypes: int = 100, weight_prototypes: bool = False) ->
     def mean(base: Prototypes, groups: Any) -> Array:
         return np.array([g.weight @ km.rows_of(base, g) for g in groups])
 
-    def solve(base: Prototypes, answer: Means) -> Means:
+    def solve(base: Prototypes) -> Means:
         mu = mean(base, km.own(base, weight_prototypes))
         w, offset = mu, 0.5 * (mu**2).sum(axis=1)
         if ova:

@@ -62,7 +62,7 @@ def build(
             one, np.zeros(1), np.zeros(1), np.zeros((*two, 0)), np.zeros((0, shape.classes)), np.zeros(two)
         )
 
-    def solve(base: Prototypes, answer: Machines) -> Machines:
+    def solve(base: Prototypes) -> Machines:
         if sigma:
             return pairs.train_all(base, pairs.Numbers(sigma, C or pairs.COSTS[-1], weight_prototypes))
         return pairs.train_all(base, pairs.choose(base, tuning, tuning_classes, C, weight_prototypes))

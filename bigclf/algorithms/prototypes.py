@@ -53,7 +53,7 @@ class Answer:
 
     init: Callable[[Shape], Any]  # shape -> NamedTuple of arrays
     axes: Axes
-    solve: Callable[[Prototypes, Any], Any]  # the answer for these prototypes
+    solve: Callable[[Prototypes], Any]  # the answer for these prototypes
     scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
     solving: Callable[[Shape], int] = no_room  # bytes that `solve` takes beside
 
@@ -154,7 +154,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         base = s.base
         if base.solved[0] == base.seen[0]:
             return s
-        return State(base._replace(solved=base.seen.copy()), answer.solve(base, s.answer))
+        return State(base._replace(solved=base.seen.copy()), answer.solve(base))
 
     def decision(s: State, X: object) -> Scores:
         base = s.base
