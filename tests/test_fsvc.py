@@ -384,12 +384,15 @@ def test_populous_classes_are_those_of_most_rows():
     close(tuning.curve(s.base, "first"), naive.curve(pair, (0, 1), spread.SIGMAS))
 
 
-def test_auto_without_rows_aside_is_min_and_one_class_needs_no_spread():
-    _, s = taught("fsvc", rows=X[:7], labels=Y[:7], code=BINARY, tuning="auto")
-    _, want = taught("fsvc", rows=X[:7], labels=Y[:7], code=BINARY, tuning="min")
-    assert s.answer.sigma == want.answer.sigma
-    _, s = taught("fsvc", rows=X[:3], labels=Y[:3], code=code_matrix(["a"]), tuning="auto")
-    assert s.answer.sigma == 1.0
+@pytest.mark.parametrize("name", ["fsvc", "fsvc-ova", "fsvc-svc", "dkp"])
+def test_a_rule_gives_every_learner_the_same_spread(name):
+    rows, y = X[[0, 1, 3, 4]], Y[[0, 1, 3, 4]]  # too few to keep one aside, and then auto is min
+    curve = naive.curve(naive.prototypes(rows, y, 100), (0, 1), spread.SIGMAS)
+    for rule, want in [(r, at(curve)) for r, at in spread.RULES.items()] + [("auto", np.argmin(curve))]:
+        _, s = taught(name, rows=rows, labels=y, code=BINARY, tuning=rule)
+        assert s.answer.sigma == spread.SIGMAS[want], rule
+        _, s = taught(name, rows=X[:2], labels=Y[:2], code=code_matrix(["a"]), tuning=rule)
+        assert s.answer.sigma == 1.0, rule
 
 
 # --- rows kept aside

@@ -53,12 +53,10 @@ def train(base: Prototypes, sigma: float, error: str) -> Direct:
 
 
 def choose(base: Prototypes, rule: str, classes: str, error: str) -> float:
-    """The spread by this rule; `auto` is the best kappa on the rows kept aside, and without such rows `min`."""
-    if (base.filled > 0).sum() < 2:
-        return 1.0
-    found = tuning.curve(base, classes)
-    if rule != "auto" or not base.kind.any():
-        return float(spread.SIGMAS[spread.RULES["min" if rule == "auto" else rule](found)])
+    """The spread by this rule; `auto` is the best kappa on the rows kept aside."""
+    at, judged = tuning.begin(base, rule, classes)
+    if not judged:
+        return float(spread.SIGMAS[at])
     X, kind = stacked(base)
     n = int(np.count_nonzero(base.kind))
     truth = base.kind[:n].astype(int) - 1
@@ -73,7 +71,7 @@ def choose(base: Prototypes, rule: str, classes: str, error: str) -> float:
         np.add.at(counts, (truth, f.argmax(axis=1)), 1.0)
         return tuning.kappa(counts)
 
-    return float(spread.SIGMAS[tuning.climb(value, spread.least(found))])
+    return float(spread.SIGMAS[tuning.climb(value, at)])
 
 
 def scores(base: Prototypes, answer: Direct, X: Any) -> Array:

@@ -170,14 +170,11 @@ class Choice:
 
 
 def choose(base: Prototypes, rule: str, classes: str, C: float, weighted: bool) -> Numbers:
-    """Spread, C and weighting by this rule; C 0: to be chosen. `auto` without rows kept aside is `min`."""
-    if (base.filled > 0).sum() < 2:
-        return Numbers(1.0, C or COSTS[-1], weighted)
-    found = tuning.curve(base, classes)
-    if rule == "auto" and base.kind.any():
-        return Choice(base, spread.least(found), (C,) if C else COSTS).made()
-    s = spread.RULES["min" if rule == "auto" else rule](found)
-    return Numbers(float(spread.SIGMAS[s]), C or COSTS[-1], weighted)
+    """Spread, C and weighting by this rule; C 0: to be chosen."""
+    at, judged = tuning.begin(base, rule, classes)
+    if judged:
+        return Choice(base, at, (C,) if C else COSTS).made()
+    return Numbers(float(spread.SIGMAS[at]), C or COSTS[-1], weighted)
 
 
 @kernel

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 SIGMAS = 2.0 ** (np.arange(-14, 13) / 2.0)  # 2^-7 to 2^6 in half octaves
 GAMMAS = 2.0 ** np.arange(13.0, -14.0, -1.0)  # 1 / (2 sigma^2)
+ONE = 14  # where SIGMAS is 1
 CORNER = 0.05  # of the steepest slope, at which the curve leaves its left side
 
 
