@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from bigclf.algorithms import registry
 from bigclf.block import take
 from bigclf.core import Shape
-from bigclf.kernels import pairs, smo, spread
+from bigclf.kernels import kernel_means, pairs, smo, spread
 from bigclf.units import code_matrix, decode
 
 THREE = code_matrix(["0", "1", "2"])
@@ -28,13 +28,24 @@ def points(base, c, aside=True):
     return pairs.points_of(base, np.flatnonzero(base.kind) if aside else np.zeros(0, np.int64))[c]
 
 
+def test_squares_far_from_the_origin_are_those_near_it():
+    X = np.round(np.random.default_rng(0).standard_normal((40, 5)), 2)
+    want = ((X[:, None] - X) ** 2).sum(axis=2)
+    np.testing.assert_allclose(kernel_means.squares(X, X), want, rtol=1e-12)
+    np.testing.assert_allclose(kernel_means.squares(csr(X), X), want, rtol=1e-12, atol=1e-12)
+    far = kernel_means.squares(X + 1e7, X + 1e7)
+    np.testing.assert_allclose(far, want, rtol=1e-5)
+    assert not far.diagonal().any()
+    assert kernel_means.squares(X[:0], X).shape == (0, 40)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("C", [0.3, 10.0, 1000.0])
 def test_solver_equals_the_reference(C, weighted):
     X, y = mixed(300, 1, 2)
     t = np.where(y > 0, 1.0, -1.0)
     box = C * (np.random.default_rng(2).random(300) + 0.2 if weighted else np.ones(300))
-    K = pairs.gaussian(pairs.squares(X, X), 1.5)
+    K = spread.gaussian(kernel_means.squares(X, X), 1.5)
     alpha = np.empty(300)
     bias = smo.solve(K, t, box, 1e-6, alpha, np.empty(300))
     want = SVC(C=1.0, gamma=1 / (2 * 1.5**2), tol=1e-6).fit(X, t, sample_weight=box)

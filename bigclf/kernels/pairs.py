@@ -12,8 +12,9 @@ from bigclf.block import pick, rows
 from bigclf.core import Array
 from bigclf.jit import kernel
 from bigclf.kernels import kernel_means as km
-from bigclf.kernels import prototypes, smo, spread, tuning
+from bigclf.kernels import smo, spread, tuning
 from bigclf.kernels.prototypes import Prototypes
+from bigclf.kernels.spread import gaussian
 
 TOL = 1e-3  # of the machines that are kept
 ROUGH = 1e-2  # of those that are only compared
@@ -63,25 +64,10 @@ def points_of(base: Prototypes, aside: NDArray[np.int64]) -> list[Points]:
     return out
 
 
-def squares(A: Floats, B: Floats) -> Floats:
-    """(a, b) squared distances between rows (a, cols) and (b, cols)."""
-    D: Floats = A @ B.T
-    D *= -2.0
-    D += (A**2).sum(axis=1)[:, None]
-    D += (B**2).sum(axis=1)
-    return np.maximum(D, 0.0, out=D)
-
-
-def gaussian(D: Floats, sigma: float) -> Floats:
-    """The kernel at these squared distances, in their place."""
-    D /= -2.0 * sigma**2
-    return np.exp(D, out=D)
-
-
 def train(q: Points, r: Points, numbers: Numbers, tol: float) -> tuple[Floats, Floats, float]:
     """Coefficients on the points of q, on those of r, and the bias."""
     n, points = len(q.held), np.concatenate([q.X, r.X])
-    K = gaussian(squares(points, points), numbers.sigma)
+    K = gaussian(km.squares(points, points), numbers.sigma)
     t = np.where(np.arange(len(points)) < n, 1.0, -1.0)
     box = np.full(len(points), numbers.C)
     if numbers.weighted:
@@ -137,7 +123,7 @@ class Choice:
         near = np.full((len(self.base.filled), len(self.kind)), np.inf)
         X, points = self.base.aside[self.aside], points_of(self.base, self.aside[:0])
         for c in np.flatnonzero(self.base.filled):
-            near[c] = squares(X, points[c].X).min(axis=1)
+            near[c] = km.squares(X, points[c].X).min(axis=1)
         wrong = np.zeros((len(near), len(near)))
         np.add.at(wrong, (self.kind, near.argmin(axis=0)), 1.0)
         return sorted(known(self.base), key=lambda p: -wrong[p] - wrong[p[::-1]])[:PAIRS]
@@ -153,8 +139,8 @@ class Choice:
                     kind = self.base.kind[judges].astype(int) - 1
                     mine = (kind == q) | (kind == r)
                     X = self.base.aside[judges[mine]]
-                    f = gaussian(squares(X, points[q].X), numbers.sigma) @ a + bias
-                    f -= gaussian(squares(X, points[r].X), numbers.sigma) @ b
+                    f = gaussian(km.squares(X, points[q].X), numbers.sigma) @ a + bias
+                    f -= gaussian(km.squares(X, points[r].X), numbers.sigma) @ b
                     np.add.at(counts, (kind[mine], np.where(f > 0.0, q, r)), 1.0)
             self.known[s, C, weighted] = tuning.kappa(counts)
         return self.known[s, C, weighted]
@@ -206,17 +192,14 @@ def votes(base: Prototypes, machines: Machines, X: Any) -> Array:
     pairs = known(base)
     n = min(len(base.kind), len(machines.beta))  # the rows aside may have become fewer since
     aside = np.flatnonzero(machines.beta[:n].any(axis=1) & (base.kind[:n] > 0))
-    kind, beta = base.kind[aside].astype(np.int64) - 1, machines.beta[aside]
-    columns, norm = np.ascontiguousarray(base.aside[aside].T), (base.aside[aside] ** 2).sum(axis=1)
+    extra, kind, beta = base.aside[aside], base.kind[aside].astype(np.int64) - 1, machines.beta[aside]
     sigma = float(machines.sigma[0])
     out = np.zeros((len(base.filled), rows(X)))
     for at in km.chunks(base, X):
         own = np.empty((len(out), len(out), len(at)))
         part = pick(X, at)
         outputs(gaussian(km.squares_to(base, part), sigma), machines.alpha, own)
-        D = np.empty((len(at), len(aside)))
-        prototypes.squares(part, columns, norm, len(aside), D)
-        outputs_aside(gaussian(D, sigma), kind, beta, own)
+        outputs_aside(gaussian(km.squares(part, extra), sigma), kind, beta, own)
         won, total = np.zeros((len(out), len(at))), np.zeros((len(out), len(at)))
         for q, r in pairs:
             f = own[q, r] - own[r, q] + machines.bias[q, r]

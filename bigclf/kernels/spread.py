@@ -16,6 +16,12 @@ ONE = 14  # where SIGMAS is 1
 CORNER = 0.05  # of the steepest slope, at which the curve leaves its left side
 
 
+def gaussian(squares: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """exp(-squares / (2 sigma^2)), written over the squares."""
+    squares /= -2.0 * sigma**2
+    return np.exp(squares, out=squares)
+
+
 def kernels(squares: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
     """exp(-squares / (2 sigma^2)) for all of SIGMAS, from the largest down.
 

@@ -28,11 +28,11 @@ def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
     groups = km.own(base, False)
     points = np.concatenate([km.rows_of(base, groups[c]) for c in pair])
     kind = np.repeat(pair, [len(groups[c].slot) for c in pair])
-    return spread.distance_to_ideal(km.squares_among(points), kind[:, None] == kind)
+    return spread.distance_to_ideal(km.squares(points, points), kind[:, None] == kind)
 
 
 def begin(base: Prototypes, rule: str, classes: str) -> tuple[int, bool]:
-    """Where among SIGMAS this rule has the spread, and whether rows kept aside are to judge from there on, as by `auto`.
+    """Where among SIGMAS this rule has the spread, and whether rows kept aside are to judge from there on (`auto`).
 
     `auto` begins where the curve is least, as `min`, and stays there without such rows. With one class the spread is 1.
     """
