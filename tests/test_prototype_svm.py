@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from data import BINARY, csr, made, train
+from sklearn.metrics import cohen_kappa_score
 from sklearn.svm import SVC
 
 from bigclf.algorithms import registry
@@ -109,6 +110,43 @@ def test_choice_keeps_rows_apart_and_learns_from_them_at_the_end():
     plain = registry.build("fsvc", prototypes=40)
     wrong = np.mean((learner.decision(s, test)[0] > 0) != truth)
     assert wrong < 0.15 and wrong < np.mean((plain.decision(train(plain, X, y), test)[0] > 0) != truth) + 0.01
+
+
+def test_distances_are_computed_once_for_all_spreads_where_there_is_room(monkeypatch):
+    X, y = mixed(900, 14)
+    base = train(registry.build("fsvc-svc", prototypes=30), X, y, code=THREE).base
+    asked, squares = [], kernel_means.squares
+    monkeypatch.setattr(kernel_means, "squares", lambda X, points: asked.append(len(X)) or squares(X, points))
+    found = []
+    for room in (pairs.ROOM, 0):
+        monkeypatch.setattr(pairs, "ROOM", room)
+        choice = pairs.Choice(base, 14, pairs.COSTS)
+        asked.clear()
+        found.append((choice.made(), choice.known))
+        trials, spreads = len(choice.trials), {s for s, _, _ in choice.known}
+        assert trials == 6  # three pairs, of whose few rows aside each half judges in turn
+        if room:
+            assert len(asked) == trials
+        else:
+            assert len(asked) > trials * len(spreads)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_way_is_judged_on_rows_that_its_machines_have_not_seen(weighted):
+    X, y = mixed(2400, 15, 2)
+    base = train(registry.build("fsvc-svc", prototypes=40), X, y).base
+    aside = np.flatnonzero(base.kind)
+    half = np.concatenate([aside[base.kind[aside] == c][::2] for c in (1, 2)])  # judges; the others are points
+    each = [p.X for p in pairs.points_of(base, np.setdiff1d(aside, half))]
+    held = np.concatenate([p.held for p in pairs.points_of(base, np.setdiff1d(aside, half))])
+    machine = SVC(C=10.0, gamma=1 / (2 * spread.SIGMAS[14] ** 2), tol=1e-2)
+    machine.fit(
+        np.concatenate(each), np.repeat([0, 1], [len(p) for p in each]), held / held.mean() if weighted else None
+    )
+    want = cohen_kappa_score(base.kind[half] - 1, machine.predict(base.aside[half]))
+    got = pairs.Choice(base, 14, pairs.COSTS).values(14, [(1.0, True), (10.0, weighted)])
+    assert got[1] == pytest.approx(want, abs=0.01) and 0.5 < want < 1
 
 
 @pytest.mark.parametrize("name", ["fsvc-svc", "dkp"])

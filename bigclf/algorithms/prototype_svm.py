@@ -71,9 +71,10 @@ def build(
         return pairs.votes(base, answer, X)
 
     def solving(shape: Shape) -> int:
-        """Kernel matrices and distances of a pair of classes, its rows aside included."""
+        """Kernel matrices and distances of a pair of classes, its rows aside included; or what the choice keeps."""
         points = 2 * prototypes + (most_aside(shape.cols, KEPT) if chooses(tuning, sigma) else 0)
-        return 3 * 8 * points**2
+        matrix = 8 * points**2
+        return 2 * matrix + max(matrix, min(pairs.ROOM, pairs.PAIRS * matrix))
 
     return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, chooses(tuning, sigma), THIRD, KEPT)
 

@@ -22,6 +22,7 @@ STARTS = (12, 16, 20)  # spreads to begin from beside the curve's least, which m
 COSTS = (1.0, 10.0, 100.0)
 ENOUGH = 400  # rows aside of which half can judge; of fewer each half judges in turn
 PAIRS = 10  # that the choice looks at
+ROOM = 1 << 26  # bytes of distances that the choice keeps from one spread to the next
 
 Floats = NDArray[np.float64]
 
@@ -55,6 +56,17 @@ class Points(NamedTuple):
     held: Floats  # (n,) rows in each
 
 
+class Trial(NamedTuple):
+    """Two classes that the choice looks at, what their machines are trained on, and the rows that judge them."""
+
+    q: int
+    r: int
+    first: Points
+    second: Points
+    rows: NDArray[np.int64]  # (m,) which of those aside
+    truth: NDArray[np.int64]  # (m,) their classes
+
+
 def points_of(base: Prototypes, aside: NDArray[np.int64]) -> list[Points]:
     """The points of each class, with the rows aside of these numbers."""
     out = []
@@ -64,17 +76,18 @@ def points_of(base: Prototypes, aside: NDArray[np.int64]) -> list[Points]:
     return out
 
 
-def train(q: Points, r: Points, numbers: Numbers, tol: float) -> tuple[Floats, Floats, float]:
-    """Coefficients on the points of q, on those of r, and the bias."""
-    n, points = len(q.held), np.concatenate([q.X, r.X])
-    K = gaussian(km.squares(points, points), numbers.sigma)
-    t = np.where(np.arange(len(points)) < n, 1.0, -1.0)
-    box = np.full(len(points), numbers.C)
+def train(K: Floats, q: Floats, r: Floats, numbers: Numbers, tol: float) -> tuple[Floats, Floats, float]:
+    """Coefficients on the points of a class, on those of another, and the bias.
+
+    K (n, n): kernel of all these points, the one class's first; q, r: rows that each point of the classes holds.
+    """
+    n, held = len(q), np.concatenate([q, r])
+    t = np.where(np.arange(len(held)) < n, 1.0, -1.0)
+    box = np.full(len(held), numbers.C)
     if numbers.weighted:
-        held = np.concatenate([q.held, r.held])
         box *= held / held.mean()
-    alpha = np.empty(len(points))
-    bias = smo.solve(K, t, box, tol, alpha, np.empty(len(points)))
+    alpha = np.empty(len(held))
+    bias = smo.solve(K, t, box, tol, alpha, np.empty(len(held)))
     return alpha[:n], alpha[n:], bias
 
 
@@ -91,7 +104,9 @@ def train_all(base: Prototypes, numbers: Numbers) -> Machines:
     alpha, beta = np.zeros((classes, classes, slots)), np.zeros((len(base.kind), classes))
     bias = np.zeros((classes, classes))
     for q, r in known(base):
-        a, b, bias[q, r] = train(points[q], points[r], numbers, TOL)
+        X = np.concatenate([points[q].X, points[r].X])
+        K = gaussian(km.squares(X, X), numbers.sigma)
+        a, b, bias[q, r] = train(K, points[q].held, points[r].held, numbers, TOL)
         bias[r, q] = -bias[q, r]
         for c, other, found in ((q, r, a), (r, q, b)):
             n = int(base.filled[c])
@@ -108,12 +123,14 @@ class Choice:
         self.base = base
         self.aside = np.flatnonzero(base.kind)
         self.kind = base.kind[self.aside].astype(int) - 1
-        self.pairs = self.hard()
         half = np.zeros(len(self.aside), int)
         for c in np.unique(self.kind):  # every second row of a class
             half[np.flatnonzero(self.kind == c)[1::2]] = 1
         halves = (0,) if len(self.aside) >= ENOUGH else (0, 1)
-        self.parts = [(points_of(base, self.aside[half != h]), self.aside[half == h]) for h in halves]
+        parts = [(points_of(base, self.aside[half != h]), half == h) for h in halves]
+        self.trials = [self.trial(points, judges, q, r) for points, judges in parts for q, r in self.hard()]
+        self.squares: dict[int, Floats] = {}  # by trial, as many as there is room for
+        self.room = ROOM
         self.known: dict[tuple[int, float, bool], float] = {}
         self.start = start
         self.costs = costs
@@ -128,31 +145,50 @@ class Choice:
         np.add.at(wrong, (self.kind, near.argmin(axis=0)), 1.0)
         return sorted(known(self.base), key=lambda p: -wrong[p] - wrong[p[::-1]])[:PAIRS]
 
-    def value(self, s: int, C: float, weighted: bool) -> float:
-        """Kappa of the pairs' machines together, each on those rows of its two classes that it has not seen."""
-        if (s, C, weighted) not in self.known:
-            numbers = Numbers(float(spread.SIGMAS[s]), C, weighted)
-            counts = np.zeros((len(self.base.filled), len(self.base.filled)))
-            for points, judges in self.parts:
-                for q, r in self.pairs:
-                    a, b, bias = train(points[q], points[r], numbers, ROUGH)
-                    kind = self.base.kind[judges].astype(int) - 1
-                    mine = (kind == q) | (kind == r)
-                    X = self.base.aside[judges[mine]]
-                    f = gaussian(km.squares(X, points[q].X), numbers.sigma) @ a + bias
-                    f -= gaussian(km.squares(X, points[r].X), numbers.sigma) @ b
-                    np.add.at(counts, (kind[mine], np.where(f > 0.0, q, r)), 1.0)
-            self.known[s, C, weighted] = tuning.kappa(counts)
-        return self.known[s, C, weighted]
+    def trial(self, points: list[Points], judges: NDArray[np.bool_], q: int, r: int) -> Trial:
+        """That of two classes, on those of their rows that its machines have not seen."""
+        mine = judges & ((self.kind == q) | (self.kind == r))
+        return Trial(q, r, points[q], points[r], self.aside[mine], self.kind[mine])
+
+    def kernel(self, k: int, sigma: float) -> Floats:
+        """(n + m, n) kernel of a trial's n points, and below them of the m rows that judge, to its points."""
+        if k not in self.squares:
+            trial = self.trials[k]
+            X = np.concatenate([trial.first.X, trial.second.X])
+            D = km.squares(np.concatenate([X, self.base.aside[trial.rows]]), X)
+            if D.nbytes > self.room:
+                return gaussian(D, sigma)
+            self.room -= D.nbytes
+            self.squares[k] = D
+        return gaussian(self.squares[k].copy(), sigma)
+
+    def values(self, s: int, ways: list[tuple[float, bool]]) -> list[float]:
+        """Kappa of the machines of all trials together, at this spread, for each C and weighting."""
+        new = [way for way in ways if (s, *way) not in self.known]
+        sigma, classes = float(spread.SIGMAS[s]), len(self.base.filled)
+        counts = np.zeros((len(new), classes, classes))
+        for k, trial in enumerate(self.trials if new else ()):
+            K = self.kernel(k, sigma)
+            n, i = K.shape[1], len(trial.first.held)
+            for count, way in zip(counts, new, strict=True):
+                a, b, bias = train(K[:n], trial.first.held, trial.second.held, Numbers(sigma, *way), ROUGH)
+                f = K[n:, :i] @ a - K[n:, i:] @ b + bias
+                np.add.at(count, (trial.truth, np.where(f > 0.0, trial.q, trial.r)), 1.0)
+        for count, way in zip(counts, new, strict=True):
+            self.known[s, *way] = tuning.kappa(count)
+        return [self.known[s, *way] for way in ways]
 
     def made(self) -> Numbers:
         """The spread at a middle C, then C and weighting, then the spread again."""
-        middle = self.costs[len(self.costs) // 2]
-        begin = max(sorted({self.start, *STARTS}, reverse=True), key=lambda s: self.value(s, middle, True))
-        s = tuning.climb(lambda s: self.value(s, middle, True), begin)
-        C, weighted = max(((C, w) for w in (True, False) for C in self.costs), key=lambda n: self.value(s, *n))
-        s = tuning.climb(lambda s: self.value(s, C, weighted), s)
-        return Numbers(float(spread.SIGMAS[s]), C, weighted)
+
+        def value(s: int) -> float:
+            return self.values(s, [way])[0]
+
+        way = (self.costs[len(self.costs) // 2], True)
+        s = tuning.climb(value, max(sorted({self.start, *STARTS}, reverse=True), key=value))
+        ways = [(C, weighted) for weighted in (True, False) for C in self.costs]
+        way = ways[int(np.argmax(self.values(s, ways)))]
+        return Numbers(float(spread.SIGMAS[tuning.climb(value, s)]), *way)
 
 
 def choose(base: Prototypes, rule: str, classes: str, C: float, weighted: bool) -> Numbers:
