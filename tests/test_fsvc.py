@@ -524,6 +524,15 @@ def test_no_score_before_the_end_is_no_measure(good, write):
         assert found["progressive"]["kappa"] is None and found["test"]["kappa"] > 0.5
 
 
+@pytest.mark.parametrize("name", [*NAMES, "fsvc-svc", "dkp"])
+def test_what_wide_sparse_files_cost_is_told(name, good):
+    said = good("algos", name).out
+    assert "dense in the columns, however sparse the rows" in said
+    assert "8 bytes x classes x prototypes x columns" in said
+    assert any("dense" in note for note in good("algos", name, "--json").json[name]["notes"])
+    assert "dense in the columns" in " ".join(good("train", "--algo", name, "--help").out.replace("│", " ").split())
+
+
 def test_a_spread_out_of_bounds_is_refused(fault, write):
     data = write("a.svm", svm(*rows_of(20, 17)))
     assert "--sigma" in fault(2, "train", data, "--algo", "fsvc", "--tuning", "fixed", "--sigma", "1e-200", "-o", "m")

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bigclf.algorithms.fsvc import PROTOTYPES, TUNING
-from bigclf.algorithms.prototypes import COST, FEWER, MEMORY, Answer, chooses, length, over_prototypes, settle
+from bigclf.algorithms.prototypes import COST, DENSE, FEWER, MEMORY, Answer, chooses, length, over_prototypes, settle
 from bigclf.core import Axes, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -70,5 +70,6 @@ SPECS = (
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
         cure=FEWER,
+        notes=(DENSE,),
     ),
 )

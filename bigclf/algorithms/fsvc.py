@@ -13,7 +13,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bigclf.algorithms.prototypes import COST, FEWER, HAMMOURI, MEMORY, Answer, chooses, length, over_prototypes, settle
+from bigclf.algorithms.prototypes import (
+    COST,
+    DENSE,
+    FEWER,
+    HAMMOURI,
+    MEMORY,
+    Answer,
+    chooses,
+    length,
+    over_prototypes,
+    settle,
+)
 from bigclf.core import Array, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -142,6 +153,7 @@ def _spec(name: str, line: str, where: str, make: Callable[..., Learner], params
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
         cure=FEWER,
+        notes=(DENSE,),
     )
 
 

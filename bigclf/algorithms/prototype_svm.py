@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bigclf.algorithms.fsvc import TUNING
 from bigclf.algorithms.prototypes import (
     COST,
+    DENSE,
     FEWER,
     HAMMOURI,
     MEMORY,
@@ -104,5 +105,6 @@ SPECS = (
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
         cure=FEWER,
+        notes=(DENSE,),
     ),
 )

@@ -190,7 +190,7 @@ def most_aside(cols: int, kept: int = MOST_ASIDE) -> int:
 
 def length(default: int) -> Param:
     """The option for how many prototypes there are."""
-    text = "prototypes of each class, at most; auto: so many of these as fit the memory"
+    text = "prototypes of each class, at most, dense in the columns; auto: so many of these as fit the memory"
     return Param("prototypes", int, default, text, low=1, high=100_000, words=("auto",))
 
 
@@ -218,4 +218,5 @@ FEWER = "fewer --prototypes, or auto"
 
 COST = "O(prototypes x columns) a row"
 MEMORY = "8 bytes x classes x prototypes x columns"
+DENSE = "prototypes are dense in the columns, however sparse the rows: wide sparse files are slow, and take this memory"
 HAMMOURI = "Hammouri, Large-scale classification based on support vector machine, thesis, Santiago de Compostela 2022"

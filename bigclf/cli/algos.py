@@ -66,5 +66,6 @@ def _facts(s: Spec) -> dict[str, Any]:
         "memory": s.memory,
         "scale": s.scale,
         "one_pass": s.one_pass,
+        "notes": list(s.notes),
         "params": params,
     }
