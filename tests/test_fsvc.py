@@ -16,7 +16,9 @@ from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.core import Shape
 from bigclf.kernels import kernel_means, spread, tuning
+from bigclf.limits import RESERVE, Headroom, Limit
 from bigclf.model import load
+from bigclf.training import fit
 from bigclf.units import code_matrix, decode
 
 THREE = code_matrix(["0", "1", "2"])
@@ -522,6 +524,22 @@ def test_no_score_before_the_end_is_no_measure(good, write):
     said = good("compare", data, "--algo", "fsvc", "--algo", "fsvc-linear", "--test", data, "--json", "-q").json
     for found in said["algorithms"]:
         assert found["progressive"]["kappa"] is None and found["test"]["kappa"] > 0.5
+
+
+@pytest.mark.parametrize("name", ["fsvc", "fsvc-svc"])
+def test_train_tells_how_many_prototypes_fit(name, good, write, monkeypatch):
+    data = write("a.svm", svm(*rows_of(400, 19)))
+    words = ("train", data, "--algo", name, "--tuning", "min", "--prototypes")
+    said = good(*words, "auto", "--json")
+    default = {p.name: p.default for p in registry.get(name).params}["prototypes"]
+    assert said.json["params"]["prototypes"] == default
+    assert said.err.count(f"bigclf: --prototypes auto: {default}\n") == 1
+    assert "--prototypes" not in good(*words, 40).err and good(*words, "auto", "-q").err == ""
+    monkeypatch.setattr(fit, "headroom", lambda cap: Headroom((Limit("--budget", 1 << 30, RESERVE + (1 << 16)),), 0))
+    said = good(*words, "auto", "--json")
+    few = said.json["params"]["prototypes"]
+    assert 1 < few < 100 and f"bigclf: --prototypes auto: {few}\n" in said.err
+    assert load(Path("model.npz")).state.base.P.shape[2] == few
 
 
 @pytest.mark.parametrize("name", [*NAMES, "fsvc-svc", "dkp"])

@@ -62,6 +62,8 @@ class Fit:
         self.params = (
             params if spec.settle is None else spec.settle(params, partial(self._fits, beside, seats, solving))
         )
+        # an option whose word was made a number: the word, the number
+        self.settled = {k: (params[k], v) for k, v in self.params.items() if params.get(k, v) != v}
         self.learner = make_learner(spec, self.params, encoder.schema)
         encoder.admit = partial(check_map, cap)
         check_state(
