@@ -101,7 +101,7 @@ def test_choice_keeps_rows_apart_and_learns_from_them_at_the_end():
     X, y = mixed(2400, 8, 2)
     learner = registry.build("fsvc-svc", prototypes=40)
     s = train(learner, X, y)
-    assert np.count_nonzero(s.base.kind) == sum(n // 3 for n in np.bincount(y))
+    assert np.count_nonzero(s.base.kind) == sum(n // 2 for n in np.bincount(y))
     assert s.base.held.sum() == 2400 - np.count_nonzero(s.base.kind)
     assert s.answer.beta.any(axis=1).sum() > 10
     assert not s.answer.beta[s.base.kind == 0].any()
@@ -113,7 +113,7 @@ def test_choice_keeps_rows_apart_and_learns_from_them_at_the_end():
 
 
 def test_distances_are_computed_once_for_all_spreads_where_there_is_room(monkeypatch):
-    X, y = mixed(900, 14)
+    X, y = mixed(700, 14)
     base = train(registry.build("fsvc-svc", prototypes=30), X, y, code=THREE).base
     asked, squares = [], kernel_means.squares
     monkeypatch.setattr(kernel_means, "squares", lambda X, points: asked.append(len(X)) or squares(X, points))
@@ -147,6 +147,41 @@ def test_a_way_is_judged_on_rows_that_its_machines_have_not_seen(weighted):
     want = cohen_kappa_score(base.kind[half] - 1, machine.predict(base.aside[half]))
     got = pairs.Choice(base, 14, pairs.COSTS).values(14, [(1.0, True), (10.0, weighted)])
     assert got[1] == pytest.approx(want, abs=0.01) and 0.5 < want < 1
+
+
+def test_rows_near_the_borders_become_points(monkeypatch):
+    X, y = mixed(4000, 16, 2)
+    base = train(registry.build("fsvc-svc", prototypes=40), X, y).base
+    aside = np.flatnonzero(base.kind)
+    numbers = pairs.Numbers(1.0, 10.0, False)
+    every = pairs.made(base, numbers)  # there is room for all
+    monkeypatch.setattr(pairs, "POINTS", 600)
+    each = pairs.points_of(base, pairs.spaced(base, 600))
+    machine = SVC(C=10.0, gamma=0.5, tol=1e-5)
+    machine.fit(np.concatenate([p.X for p in each]), np.repeat([0, 1], [len(p.X) for p in each]))
+    rest = np.setdiff1d(aside, pairs.spaced(base, 300))
+    want = rest[np.argsort(np.abs(machine.decision_function(base.aside[rest])))[:300]]
+    found = pairs.made(base, numbers)
+    points = np.flatnonzero(found.beta.any(axis=1))
+    near = np.isin(points, want)
+    assert 150 < near.sum() < len(points)
+    assert np.isin(points[~near], pairs.spaced(base, 300)).mean() > 0.98  # rounding may swap some at the end
+    test, truth = mixed(4000, 17, 2)
+    wrong = [np.mean(pairs.votes(base, m, test).argmax(axis=0) != truth) for m in (every, found)]
+    assert len(aside) > 1900 and wrong[1] < wrong[0] + 0.01, wrong
+
+
+def test_first_points_are_of_all_classes_and_of_the_whole_stream():
+    X, y = mixed(3000, 18)
+    order = np.argsort(y, kind="stable")
+    base = train(registry.build("fsvc-svc", prototypes=20), X[order], y[order], code=THREE).base
+    got, kind = pairs.spaced(base, 90), base.kind[np.flatnonzero(base.kind)]
+    assert len(set(got.tolist())) == 90
+    share = 90 * np.bincount(kind.astype(int)) / len(kind)
+    assert np.abs(np.bincount(base.kind[got].astype(int)) - share).max() < 1
+    assert np.diff(got).max() <= np.ceil(len(kind) / 90) + 1
+    few = pairs.near_borders(base, pairs.train_all(base, pairs.Numbers(1.0, 10.0, False), got), 90)
+    assert len(few) == 90 and (np.diff(few) > 0).all() and (base.kind[few] > 0).all()
 
 
 @pytest.mark.parametrize("name", ["fsvc-svc", "dkp"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ ROUGH = 1e-2  # of those that are only compared
 STARTS = (12, 16, 20)  # spreads to begin from beside the curve's least, which may lie at an end; the widest of equals
 COSTS = (1.0, 10.0, 100.0)
 ENOUGH = 400  # rows aside of which half can judge; of fewer each half judges in turn
+POINTS = 3000  # rows aside that are points beside the prototypes, at most
 PAIRS = 10  # that the choice looks at
 ROOM = 1 << 26  # bytes of distances that the choice keeps from one spread to the next
 
@@ -96,10 +98,41 @@ def known(base: Prototypes) -> list[tuple[int, int]]:
     return list(combinations(np.flatnonzero(base.filled).tolist(), 2))
 
 
-def train_all(base: Prototypes, numbers: Numbers) -> Machines:
-    """The machines of all pairs."""
-    classes, _, slots = base.P.shape
+def spaced(base: Prototypes, most: int) -> NDArray[np.int64]:
+    """At most so many of the rows aside: of every class its share, evenly over the stream."""
     aside = np.flatnonzero(base.kind)
+    aside = aside[np.argsort(base.kind[aside], kind="stable")]
+    n = min(most, len(aside))
+    return np.sort(aside[np.arange(n) * len(aside) // max(n, 1)])
+
+
+def near_borders(base: Prototypes, machines: Machines, most: int) -> NDArray[np.int64]:
+    """At most so many of the rows aside: half are spaced, as they came; the others have outputs nearest to zero.
+
+    The outputs are those of the machines of a row's class. Rows near the borders alone would tell nothing but noise.
+    """
+    first = spaced(base, most // 2)
+    aside = np.setdiff1d(np.flatnonzero(base.kind), first)
+    kind, near = base.kind[aside].astype(np.int64) - 1, np.empty(len(aside))
+    for at, f in fields(base, machines, base.aside[aside]):
+        own = np.abs(f[kind[at], :, np.arange(len(at))])
+        own[np.arange(len(at)), kind[at]] = np.inf
+        own[:, base.filled == 0] = np.inf
+        near[at] = own.min(axis=1)
+    return np.union1d(first, aside[np.argsort(near, kind="stable")[: most - len(first)]])
+
+
+def made(base: Prototypes, numbers: Numbers) -> Machines:
+    """The machines, with the rows aside as points; of more than POINTS with those near the borders that these found."""
+    machines = train_all(base, numbers, spaced(base, POINTS))
+    if np.count_nonzero(base.kind) <= POINTS:
+        return machines
+    return train_all(base, numbers, near_borders(base, machines, POINTS))
+
+
+def train_all(base: Prototypes, numbers: Numbers, aside: NDArray[np.int64]) -> Machines:
+    """The machines of all pairs, with these of the rows aside as points."""
+    classes, _, slots = base.P.shape
     points = points_of(base, aside)
     alpha, beta = np.zeros((classes, classes, slots)), np.zeros((len(base.kind), classes))
     bias = np.zeros((classes, classes))
@@ -121,7 +154,7 @@ class Choice:
 
     def __init__(self, base: Prototypes, start: int, costs: tuple[float, ...]) -> None:
         self.base = base
-        self.aside = np.flatnonzero(base.kind)
+        self.aside = spaced(base, POINTS)
         self.kind = base.kind[self.aside].astype(int) - 1
         half = np.zeros(len(self.aside), int)
         for c in np.unique(self.kind):  # every second row of a class
@@ -220,28 +253,32 @@ def outputs_aside(K: Array, kind: Array, beta: Array, out: Array) -> None:
                 out[kind[k], r, i] += beta[k, r] * K[i, k]
 
 
+def fields(base: Prototypes, machines: Machines, X: Any) -> Iterator[tuple[NDArray[np.int64], Floats]]:
+    """Positions (m,) of some of the rows, and (classes, classes, m) f(x) of the first class against the second."""
+    n = min(len(base.kind), len(machines.beta))  # the rows aside may have become fewer since
+    aside = np.flatnonzero(machines.beta[:n].any(axis=1) & (base.kind[:n] > 0))
+    extra, kind, beta = base.aside[aside], base.kind[aside].astype(np.int64) - 1, machines.beta[aside]
+    sigma, classes = float(machines.sigma[0]), len(base.filled)
+    for at in km.chunks(base, X):
+        own = np.empty((classes, classes, len(at)))
+        part = pick(X, at)
+        outputs(gaussian(km.squares_to(base, part), sigma), machines.alpha, own)
+        outputs_aside(gaussian(km.squares(part, extra), sigma), kind, beta, own)
+        yield at, own - own.swapaxes(0, 1) + machines.bias[:, :, None]
+
+
 def votes(base: Prototypes, machines: Machines, X: Any) -> Array:
     """(classes, n): pairs won, and a part below a third by the sum of the outputs, so that only equals change places.
 
     Of two classes the scores are plus and minus half the machine's output.
     """
-    pairs = known(base)
-    n = min(len(base.kind), len(machines.beta))  # the rows aside may have become fewer since
-    aside = np.flatnonzero(machines.beta[:n].any(axis=1) & (base.kind[:n] > 0))
-    extra, kind, beta = base.aside[aside], base.kind[aside].astype(np.int64) - 1, machines.beta[aside]
-    sigma = float(machines.sigma[0])
-    out = np.zeros((len(base.filled), rows(X)))
-    for at in km.chunks(base, X):
-        own = np.empty((len(out), len(out), len(at)))
-        part = pick(X, at)
-        outputs(gaussian(km.squares_to(base, part), sigma), machines.alpha, own)
-        outputs_aside(gaussian(km.squares(part, extra), sigma), kind, beta, own)
+    pairs, out = known(base), np.zeros((len(base.filled), rows(X)))
+    for at, f in fields(base, machines, X):
         won, total = np.zeros((len(out), len(at))), np.zeros((len(out), len(at)))
         for q, r in pairs:
-            f = own[q, r] - own[r, q] + machines.bias[q, r]
-            won[q] += f > 0.0
-            won[r] += f <= 0.0
-            total[q] += f
-            total[r] -= f
+            won[q] += f[q, r] > 0.0
+            won[r] += f[q, r] <= 0.0
+            total[q] += f[q, r]
+            total[r] -= f[q, r]
         out[:, at] = 0.5 * total if len(pairs) == 1 else won + total / (3.0 * (np.abs(total) + 1.0))
     return out
