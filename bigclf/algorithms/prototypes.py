@@ -53,7 +53,7 @@ class Answer:
 
     init: Callable[[Shape], Any]  # shape -> NamedTuple of arrays
     axes: Axes
-    solve: Callable[[Prototypes, Any], Any]  # the answer for these prototypes
+    solve: Callable[[Prototypes], Any]  # the answer for these prototypes
     scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
     solving: Callable[[Shape], int] = no_room  # bytes that `solve` takes beside
 
@@ -135,7 +135,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         base = s.base
         if base.solved[0] == base.seen[0]:
             return s
-        return State(base._replace(solved=base.seen.copy()), answer.solve(base, s.answer))
+        return State(base._replace(solved=base.seen.copy()), answer.solve(base))
 
     def decision(s: State, X: object) -> Scores:
         base = s.base
@@ -171,7 +171,7 @@ def most_aside(cols: int, kept: int = MOST_ASIDE) -> int:
 
 def length(default: int) -> Param:
     """The option for how many prototypes there are."""
-    text = "prototypes of each class, at most; auto: so many of these as fit the memory"
+    text = "prototypes of each class, at most, dense in the columns; auto: so many of these as fit the memory"
     return Param("prototypes", int, default, text, low=1, high=100_000, words=("auto",))
 
 
@@ -199,4 +199,5 @@ FEWER = "fewer --prototypes, or auto"
 
 COST = "O(prototypes x columns) a row"
 MEMORY = "8 bytes x classes x prototypes x columns"
+DENSE = "prototypes are dense in the columns, however sparse the rows: wide sparse files are slow, and take this memory"
 HAMMOURI = "Hammouri, Large-scale classification based on support vector machine, thesis, Santiago de Compostela 2022"
