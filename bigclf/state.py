@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,19 +32,24 @@ def rebuild(like: State, arrays: dict[str, Array], prefix: str = "") -> State:
     return type(like)(*parts) if fields else tuple(parts)
 
 
-def extent(axis: str | int, shape: Shape, size: int = 0) -> int:
-    """Size of a named axis; `size` where it is one that grows with the rows.
+def extent(axis: str | int, shape: Shape, growing: Mapping[str, int]) -> int:
+    """Size of a named axis; `growing` has those of the axes that grow with the rows. AssertionError for another name.
 
     "sides" are a unit's negative and positive one, which change places with its sign.
     """
-    if axis == "sides":
-        return 2
-    return axis if isinstance(axis, int) else int(getattr(shape, axis, size))
+    if isinstance(axis, int):
+        return axis
+    sizes = {"sides": 2, **shape._asdict(), **growing}
+    if axis not in sizes:
+        raise AssertionError(f"axis '{axis}' is none of {', '.join(sizes)}")
+    return int(sizes[axis])
 
 
-def extents(axes: tuple[str | int, ...], shape: Shape, array: Array) -> tuple[int, ...]:
+def extents(learner: Learner, path: str, shape: Shape, array: Array) -> tuple[int, ...]:
     """Sizes of all axes of an array, at this shape; those that grow with the rows are as they are in it."""
-    return tuple(extent(axis, shape, size) for axis, size in zip(axes, array.shape, strict=True))
+    axes, most = learner.axes[path], learner.most(shape)
+    growing = {str(axis): size for axis, size in zip(axes, array.shape, strict=True) if axis in most}
+    return tuple(extent(axis, shape, growing) for axis in axes)
 
 
 def nbytes(learner: Learner, shape: Shape) -> int:
@@ -52,7 +58,7 @@ def nbytes(learner: Learner, shape: Shape) -> int:
     for names in learner.axes.values():
         size = 8
         for axis in names:
-            size *= extent(axis, shape, most.get(str(axis), 0))
+            size *= extent(axis, shape, most)
         total += size
     return total
 
@@ -66,7 +72,7 @@ def trim(learner: Learner, state: State, used: Shape) -> dict[str, Array]:
     """Arrays of a state cut to the columns in use, for the model file."""
     out = {}
     for path, array in flatten(state).items():
-        sizes = extents(learner.axes[path], used, array)
+        sizes = extents(learner, path, used, array)
         out[path] = np.ascontiguousarray(array[tuple(slice(0, n) for n in sizes)])
     return out
 
@@ -83,7 +89,7 @@ def _placed(learner: Learner, arrays: dict[str, Array], fresh: State, shape: Sha
         old = arrays[path]
         names = learner.axes[path]
         old = old[tuple(slice(0, most.get(str(axis))) for axis in names)]  # more columns may allow fewer rows
-        sizes = extents(names, shape, old)
+        sizes = extents(learner, path, shape, old)
         whole = begun
         if sizes != begun.shape:
             whole = np.zeros(sizes)
@@ -153,7 +159,7 @@ def misfit(learner: Learner, arrays: dict[str, Array], shape: Shape) -> str | No
             for axis, size in zip(names, array.shape, strict=True):
                 if axis in most and size <= most[str(axis)]:
                     sizes.setdefault(str(axis), size)
-        want = tuple(extent(a, shape, sizes.get(str(a), 0)) for a in names)
+        want = tuple(extent(a, shape, dict.fromkeys(most, 0) | sizes) for a in names)
         if array.shape != want:
             return f"array state/{path} has shape {array.shape}, {want} is expected"
         if array.dtype != np.float64:

@@ -14,7 +14,12 @@ import pytest
 from test_cli import ALGORITHMS, MORE, child, svm
 
 from bigclf.algorithms import registry
+from bigclf.cli.comparing import begun
+from bigclf.cli.entrants import entrants
+from bigclf.errors import BudgetError
+from bigclf.limits import RESERVE, Headroom, Limit
 from bigclf.model import load
+from bigclf.training import fit
 from bigclf.training.contest import Entry
 
 MEASURES = ("rows", "error", "g_mean", "kappa", "balanced_accuracy")
@@ -256,6 +261,28 @@ def test_the_memory_of_all_is_counted_together(write):
     assert one.returncode == 0, one
     assert nine.returncode == 1 and nine.stdout == b"", nine
     assert nine.stderr.count(b"\n") == 1 and b"arow" in nine.stderr and b"--budget" in nine.stderr
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_room_to_solve_in_is_counted_beside_the_states_of_all(order, write, monkeypatch):
+    """They solve one after another, each while the states of all are there."""
+    rows = write("wide.svm", "".join(f"{i % 2} 1:1 {i + 2}:1\n" for i in range(50)) + "1 99:1\n")
+    texts = ["dkp --tuning min --prototypes 200", "fsvc-linear --prototypes 500", "pa-1"][::order]
+    free = [1 << 40]
+    monkeypatch.setattr(fit, "headroom", lambda cap: Headroom((Limit("--budget", 1 << 41, free[0] + RESERVE),), 0))
+
+    def contest():
+        return begun([rows], entrants(texts, {}), {}, {})[0]
+
+    made = contest()
+    fits = [e.fits[0] for e in made.entries]
+    solving = 3 * 8 * (2 * 200) ** 2
+    assert solving > max(f.nbytes() for f in fits) > 0 and len(made.lanes) == 2
+    free[0] = sum(lane.nbytes() for lane in made.lanes) + sum(f.nbytes() for f in fits) + solving
+    contest()
+    free[0] -= 1
+    with pytest.raises(BudgetError, match="to solve in"):
+        contest()
 
 
 def test_the_tables_of_all_feature_maps_are_counted_together(write):

@@ -66,12 +66,26 @@ def test_state_is_flat_arrays_with_named_axes(name):
     shape = Shape(1, X.shape[1], 2)
     for path, array in flat.items():
         assert array.dtype == np.float64
-        assert array.shape == states.extents(learner.axes[path], shape, array), path
+        assert array.shape == states.extents(learner, path, shape, array), path
     most = learner.most(shape)
     longer = {str(n): k for path, a in flat.items() for n, k in zip(learner.axes[path], a.shape) if n in most}
     assert all(size <= most[axis] for axis, size in longer.items())
     real = replace(learner, most=lambda shape: longer)
     assert sum(a.nbytes for a in flat.values()) == states.nbytes(real, shape)
+
+
+@each
+def test_every_axis_is_one_of_a_shape_or_has_a_bound(name):
+    learner = LEARNERS[name]
+    for shape in (Shape(1, 8, 2), Shape(3, 5, 3)):
+        known = {*Shape._fields, "sides", *learner.most(shape)}
+        assert {axis for axes in learner.axes.values() for axis in axes if isinstance(axis, str)} <= known
+
+
+def test_an_unknown_axis_is_a_mistake_of_ours():
+    learner = replace(LEARNERS["pa-1"], axes={"w": ("units", "colums")})
+    with pytest.raises(AssertionError, match="axis 'colums' is none of sides, units, cols, classes"):
+        states.nbytes(learner, Shape(1, 3, 2))
 
 
 @each

@@ -16,7 +16,9 @@ from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.core import Shape
 from bigclf.kernels import kernel_means, spread, tuning
+from bigclf.limits import RESERVE, Headroom, Limit
 from bigclf.model import load
+from bigclf.training import fit
 from bigclf.units import code_matrix, decode
 
 THREE = code_matrix(["0", "1", "2"])
@@ -384,12 +386,15 @@ def test_populous_classes_are_those_of_most_rows():
     close(tuning.curve(s.base, "first"), naive.curve(pair, (0, 1), spread.SIGMAS))
 
 
-def test_auto_without_rows_aside_is_min_and_one_class_needs_no_spread():
-    _, s = taught("fsvc", rows=X[:7], labels=Y[:7], code=BINARY, tuning="auto")
-    _, want = taught("fsvc", rows=X[:7], labels=Y[:7], code=BINARY, tuning="min")
-    assert s.answer.sigma == want.answer.sigma
-    _, s = taught("fsvc", rows=X[:3], labels=Y[:3], code=code_matrix(["a"]), tuning="auto")
-    assert s.answer.sigma == 1.0
+@pytest.mark.parametrize("name", ["fsvc", "fsvc-ova", "fsvc-svc", "dkp"])
+def test_a_rule_gives_every_learner_the_same_spread(name):
+    for rule, at in [*spread.RULES.items(), ("auto", spread.least)]:
+        some = [0, 3] if rule == "auto" else [0, 1, 3, 4]  # too few to keep one aside, and then auto is min
+        curve = naive.curve(naive.prototypes(X[some], Y[some], 100), (0, 1), spread.SIGMAS)
+        _, s = taught(name, rows=X[some], labels=Y[some], code=BINARY, tuning=rule)
+        assert s.answer.sigma == spread.SIGMAS[at(curve)], rule
+        _, s = taught(name, rows=X[:2], labels=Y[:2], code=code_matrix(["a"]), tuning=rule)
+        assert s.answer.sigma == 1.0, rule
 
 
 # --- rows kept aside
@@ -519,6 +524,31 @@ def test_no_score_before_the_end_is_no_measure(good, write):
     said = good("compare", data, "--algo", "fsvc", "--algo", "fsvc-linear", "--test", data, "--json", "-q").json
     for found in said["algorithms"]:
         assert found["progressive"]["kappa"] is None and found["test"]["kappa"] > 0.5
+
+
+@pytest.mark.parametrize("name", ["fsvc", "fsvc-svc"])
+def test_train_tells_how_many_prototypes_fit(name, good, write, monkeypatch):
+    data = write("a.svm", svm(*rows_of(400, 19)))
+    words = ("train", data, "--algo", name, "--tuning", "min", "--prototypes")
+    said = good(*words, "auto", "--json")
+    default = {p.name: p.default for p in registry.get(name).params}["prototypes"]
+    assert said.json["params"]["prototypes"] == default
+    assert said.err.count(f"bigclf: --prototypes auto: {default}\n") == 1
+    assert "--prototypes" not in good(*words, 40).err and good(*words, "auto", "-q").err == ""
+    monkeypatch.setattr(fit, "headroom", lambda cap: Headroom((Limit("--budget", 1 << 30, RESERVE + (1 << 16)),), 0))
+    said = good(*words, "auto", "--json")
+    few = said.json["params"]["prototypes"]
+    assert 1 < few < 100 and f"bigclf: --prototypes auto: {few}\n" in said.err
+    assert load(Path("model.npz")).state.base.P.shape[2] == few
+
+
+@pytest.mark.parametrize("name", [*NAMES, "fsvc-svc", "dkp"])
+def test_what_wide_sparse_files_cost_is_told(name, good):
+    said = good("algos", name).out
+    assert "dense in the columns, however sparse the rows" in said
+    assert "8 bytes x classes x prototypes x columns" in said
+    assert any("dense" in note for note in good("algos", name, "--json").json[name]["notes"])
+    assert "dense in the columns" in " ".join(good("train", "--algo", name, "--help").out.replace("│", " ").split())
 
 
 def test_a_spread_out_of_bounds_is_refused(fault, write):

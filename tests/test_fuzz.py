@@ -137,7 +137,7 @@ def test_any_state_comes_back_from_its_file(name, tmp_path_factory, classes, col
     learner, shape = model.learner(), model.shape()
     model.state = learner.init(shape)
     for path, array in states.flatten(model.state).items():
-        part = tuple(slice(0, states.extent(a, model.shape(used=True))) for a in learner.axes[path])
+        part = tuple(slice(0, n) for n in states.extents(learner, path, model.shape(used=True), array))
         array[part] = r.choice([0.0, -0.0, 1.5, -1e300, 5e-324, 1 / 3], array[part].shape)
     save(folder / "1.npz", model)
     back = load(folder / "1.npz")

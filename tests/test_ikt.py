@@ -8,8 +8,10 @@ import naive
 import numpy as np
 import pytest
 
-from bigclf.cli.tuning import plot
+from bigclf.cli.tuning import doubtful, plot
 from bigclf.kernels import spread
+from bigclf.limits import RESERVE, Headroom, Limit
+from bigclf.training import fit
 
 
 def table(n=400, classes="abc", seed=0):
@@ -86,6 +88,38 @@ def test_every_kind_of_input_and_any_cut_gives_the_same(good, write):
     said = [good("ikt", "a.csv", "--label", "y", "--block-size", b, "--json", "-q").json for b in ("4MiB", "777")]
     assert said[0] == said[1]
     assert said[0]["sigma"] == good("ikt", "a.svm", "--json", "-q").json["sigma"]
+
+
+def constant(n=200, a=lambda i: 1.0):
+    return "y,a,b\n" + "".join(f"{i % 2},{float(a(i))},7\n" for i in range(n))
+
+
+@pytest.mark.parametrize("method", ["ikt", "min", "left-corner", "grid"])
+def test_a_spread_that_constant_columns_cannot_tell_is_told_in_one_line(method, good, write):
+    words = ("ikt", write("a.csv", constant()), "--label", "y", "--method", method)
+    said = good(*words)
+    assert said.err.count("no spread is better") == said.err.count("a.csv: ") == 1
+    assert "columns in which the classes differ" in said.err and "beyond" not in said.err
+    assert f"sigma {said.lines[0].split()[1]} says nothing" in said.err
+    assert "no spread" in good(*words, "--json").err and good(*words, "-q").err == ""
+
+
+def test_a_spread_at_the_end_of_the_grid_is_told_in_one_line(good, write):
+    data = write("a.csv", constant(200, lambda i: i % 50 == 7))  # but for four rows the classes are alike
+    said = good("ikt", data, "--label", "y", "--method", "min")
+    assert said.lines[0] == "sigma 0.0078125"
+    assert "a.csv: sigma 0.0078125 is the smallest of those tried" in said.err and "--scale" in said.err
+    assert "those tried" not in good("ikt", write("b.csv", table()[2]), "--label", "y").err
+    assert "sigma 64 is the largest" in doubtful(np.arange(27.0), 26) and doubtful(np.arange(27.0), 25) is None
+
+
+def test_auto_is_as_many_prototypes_as_fit(good, fault, write, monkeypatch):
+    words = ("ikt", write("a.csv", table(900)[2]), "--label", "y", "--json", "-q")
+    assert good(*words, "--prototypes", "auto").json == good(*words).json == good(*words, "--prototypes", 100).json
+    monkeypatch.setattr(fit, "headroom", lambda cap: Headroom((Limit("--budget", 1 << 30, RESERVE + (1 << 20)),), 0))
+    few = good(*words, "--prototypes", "auto", "--method", "min").json["prototypes"]
+    assert few[0] == few[1] and 1 < few[0] < 100
+    assert "--prototypes" in fault(2, *words, "--prototypes", "all")
 
 
 def test_faults_are_one_line(fault, write):

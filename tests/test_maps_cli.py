@@ -175,6 +175,19 @@ def test_the_seed_decides_the_draws_and_is_kept(good, tables):
     assert load(Path("more.npz")).schema.map == two.schema.map
 
 
+@pytest.mark.parametrize("algo", ["fsvc", "fsvc-ova", "fsvc-svc", "dkp"])
+def test_an_option_that_map_and_algorithm_both_have_is_refused(fault, good, tables, algo):
+    both = ["--features", "rff", "--sigma", "0.7"]
+    said = [fault(2, "train", "a.svm", "--algo", algo, *both)]
+    for command in ("compare", "cv"):
+        said.append(fault(2, command, "a.svm", "--algo", " ".join([algo, *both])))
+        said.append(fault(2, command, "a.svm", *both[:2], "--algo", f"{algo} --sigma 0.7"))
+    assert all(f"--sigma: {algo} and --features rff both have it" in line for line in said)
+    good("train", "a.svm", "--algo", algo, *both[:2], "--rff-dim", 8, "--prototypes", 9, "-q")
+    good("train", "a.svm", "--algo", algo, *both[2:], "--prototypes", 9, "-q", "-o", "own.npz")
+    assert load(Path("own.npz")).params["sigma"] == 0.7
+
+
 # --- info
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from data import BINARY, csr, made, train
+from sklearn.metrics import cohen_kappa_score
 from sklearn.svm import SVC
 
 from bigclf.algorithms import registry
 from bigclf.block import take
 from bigclf.core import Shape
-from bigclf.kernels import pairs, smo, spread
+from bigclf.kernels import kernel_means, pairs, smo, spread
 from bigclf.units import code_matrix, decode
 
 THREE = code_matrix(["0", "1", "2"])
@@ -28,13 +29,24 @@ def points(base, c, aside=True):
     return pairs.points_of(base, np.flatnonzero(base.kind) if aside else np.zeros(0, np.int64))[c]
 
 
+def test_squares_far_from_the_origin_are_those_near_it():
+    X = np.round(np.random.default_rng(0).standard_normal((40, 5)), 2)
+    want = ((X[:, None] - X) ** 2).sum(axis=2)
+    np.testing.assert_allclose(kernel_means.squares(X, X), want, rtol=1e-12)
+    np.testing.assert_allclose(kernel_means.squares(csr(X), X), want, rtol=1e-12, atol=1e-12)
+    far = kernel_means.squares(X + 1e7, X + 1e7)
+    np.testing.assert_allclose(far, want, rtol=1e-5)
+    assert not far.diagonal().any()
+    assert kernel_means.squares(X[:0], X).shape == (0, 40)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("C", [0.3, 10.0, 1000.0])
 def test_solver_equals_the_reference(C, weighted):
     X, y = mixed(300, 1, 2)
     t = np.where(y > 0, 1.0, -1.0)
     box = C * (np.random.default_rng(2).random(300) + 0.2 if weighted else np.ones(300))
-    K = pairs.gaussian(pairs.squares(X, X), 1.5)
+    K = spread.gaussian(kernel_means.squares(X, X), 1.5)
     alpha = np.empty(300)
     bias = smo.solve(K, t, box, 1e-6, alpha, np.empty(300))
     want = SVC(C=1.0, gamma=1 / (2 * 1.5**2), tol=1e-6).fit(X, t, sample_weight=box)
@@ -89,7 +101,7 @@ def test_choice_keeps_rows_apart_and_learns_from_them_at_the_end():
     X, y = mixed(2400, 8, 2)
     learner = registry.build("fsvc-svc", prototypes=40)
     s = train(learner, X, y)
-    assert np.count_nonzero(s.base.kind) == sum(n // 3 for n in np.bincount(y))
+    assert np.count_nonzero(s.base.kind) == sum(n // 2 for n in np.bincount(y))
     assert s.base.held.sum() == 2400 - np.count_nonzero(s.base.kind)
     assert s.answer.beta.any(axis=1).sum() > 10
     assert not s.answer.beta[s.base.kind == 0].any()
@@ -98,6 +110,78 @@ def test_choice_keeps_rows_apart_and_learns_from_them_at_the_end():
     plain = registry.build("fsvc", prototypes=40)
     wrong = np.mean((learner.decision(s, test)[0] > 0) != truth)
     assert wrong < 0.15 and wrong < np.mean((plain.decision(train(plain, X, y), test)[0] > 0) != truth) + 0.01
+
+
+def test_distances_are_computed_once_for_all_spreads_where_there_is_room(monkeypatch):
+    X, y = mixed(700, 14)
+    base = train(registry.build("fsvc-svc", prototypes=30), X, y, code=THREE).base
+    asked, squares = [], kernel_means.squares
+    monkeypatch.setattr(kernel_means, "squares", lambda X, points: asked.append(len(X)) or squares(X, points))
+    found = []
+    for room in (pairs.ROOM, 0):
+        monkeypatch.setattr(pairs, "ROOM", room)
+        choice = pairs.Choice(base, 14, pairs.COSTS)
+        asked.clear()
+        found.append((choice.made(), choice.known))
+        trials, spreads = len(choice.trials), {s for s, _, _ in choice.known}
+        assert trials == 6  # three pairs, of whose few rows aside each half judges in turn
+        if room:
+            assert len(asked) == trials
+        else:
+            assert len(asked) > trials * len(spreads)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_way_is_judged_on_rows_that_its_machines_have_not_seen(weighted):
+    X, y = mixed(2400, 15, 2)
+    base = train(registry.build("fsvc-svc", prototypes=40), X, y).base
+    aside = np.flatnonzero(base.kind)
+    half = np.concatenate([aside[base.kind[aside] == c][::2] for c in (1, 2)])  # judges; the others are points
+    each = [p.X for p in pairs.points_of(base, np.setdiff1d(aside, half))]
+    held = np.concatenate([p.held for p in pairs.points_of(base, np.setdiff1d(aside, half))])
+    machine = SVC(C=10.0, gamma=1 / (2 * spread.SIGMAS[14] ** 2), tol=1e-2)
+    machine.fit(
+        np.concatenate(each), np.repeat([0, 1], [len(p) for p in each]), held / held.mean() if weighted else None
+    )
+    want = cohen_kappa_score(base.kind[half] - 1, machine.predict(base.aside[half]))
+    got = pairs.Choice(base, 14, pairs.COSTS).values(14, [(1.0, True), (10.0, weighted)])
+    assert got[1] == pytest.approx(want, abs=0.01) and 0.5 < want < 1
+
+
+def test_rows_near_the_borders_become_points(monkeypatch):
+    X, y = mixed(4000, 16, 2)
+    base = train(registry.build("fsvc-svc", prototypes=40), X, y).base
+    aside = np.flatnonzero(base.kind)
+    numbers = pairs.Numbers(1.0, 10.0, False)
+    every = pairs.made(base, numbers)  # there is room for all
+    monkeypatch.setattr(pairs, "POINTS", 600)
+    each = pairs.points_of(base, pairs.spaced(base, 600))
+    machine = SVC(C=10.0, gamma=0.5, tol=1e-5)
+    machine.fit(np.concatenate([p.X for p in each]), np.repeat([0, 1], [len(p.X) for p in each]))
+    rest = np.setdiff1d(aside, pairs.spaced(base, 300))
+    want = rest[np.argsort(np.abs(machine.decision_function(base.aside[rest])))[:300]]
+    found = pairs.made(base, numbers)
+    points = np.flatnonzero(found.beta.any(axis=1))
+    near = np.isin(points, want)
+    assert 150 < near.sum() < len(points)
+    assert np.isin(points[~near], pairs.spaced(base, 300)).mean() > 0.98  # rounding may swap some at the end
+    test, truth = mixed(4000, 17, 2)
+    wrong = [np.mean(pairs.votes(base, m, test).argmax(axis=0) != truth) for m in (every, found)]
+    assert len(aside) > 1900 and wrong[1] < wrong[0] + 0.01, wrong
+
+
+def test_first_points_are_of_all_classes_and_of_the_whole_stream():
+    X, y = mixed(3000, 18)
+    order = np.argsort(y, kind="stable")
+    base = train(registry.build("fsvc-svc", prototypes=20), X[order], y[order], code=THREE).base
+    got, kind = pairs.spaced(base, 90), base.kind[np.flatnonzero(base.kind)]
+    assert len(set(got.tolist())) == 90
+    share = 90 * np.bincount(kind.astype(int)) / len(kind)
+    assert np.abs(np.bincount(base.kind[got].astype(int)) - share).max() < 1
+    assert np.diff(got).max() <= np.ceil(len(kind) / 90) + 1
+    few = pairs.near_borders(base, pairs.train_all(base, pairs.Numbers(1.0, 10.0, False), got), 90)
+    assert len(few) == 90 and (np.diff(few) > 0).all() and (base.kind[few] > 0).all()
 
 
 @pytest.mark.parametrize("name", ["fsvc-svc", "dkp"])

@@ -10,8 +10,10 @@ def note_classes(code: Array, plan: Plan, y: Array) -> Array:
     import numpy as np
 
     shown: Array = np.where(plan.target.any(axis=0), y, np.int32(-1))
-    for c in np.unique(shown[shown >= 0]):
-        code[:, c] = plan.target[:, np.argmax(shown == c)]
+    first = np.full(code.shape[1] + 1, -1)  # row of each class; the last is for rows that are not shown
+    first[shown[::-1]] = np.arange(len(shown))[::-1]
+    known = np.flatnonzero(first[:-1] >= 0)
+    code[:, known] = plan.target[:, first[known]]
     return shown
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bigclf.algorithms.fsvc import PROTOTYPES, TUNING
-from bigclf.algorithms.prototypes import COST, FEWER, MEMORY, Answer, chooses, length, over_prototypes, settle
+from bigclf.algorithms.prototypes import COST, DENSE, FEWER, MEMORY, Answer, chooses, length, over_prototypes, settle
 from bigclf.core import Axes, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def build(
     def init(shape: Shape) -> Direct:
         return direct.Direct(np.zeros(1), np.zeros((shape.classes, shape.classes, 0)))
 
-    def solve(base: Prototypes, answer: Direct) -> Direct:
+    def solve(base: Prototypes) -> Direct:
         chosen = sigma or direct.choose(base, tuning, tuning_classes, error)
         return direct.train(base, chosen, error)
 
@@ -70,5 +70,6 @@ SPECS = (
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
         cure=FEWER,
+        notes=(DENSE,),
     ),
 )

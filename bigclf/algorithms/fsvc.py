@@ -13,7 +13,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bigclf.algorithms.prototypes import COST, FEWER, HAMMOURI, MEMORY, Answer, chooses, length, over_prototypes, settle
+from bigclf.algorithms.prototypes import (
+    COST,
+    DENSE,
+    FEWER,
+    HAMMOURI,
+    MEMORY,
+    Answer,
+    chooses,
+    length,
+    over_prototypes,
+    settle,
+)
 from bigclf.core import Array, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -54,7 +65,7 @@ def build(
     def init(shape: Shape) -> Spread:
         return Spread(np.zeros(1), np.zeros(shape.classes))
 
-    def solve(base: Prototypes, answer: Spread) -> Spread:
+    def solve(base: Prototypes) -> Spread:
         mine, theirs = groups(base)
         chosen = sigma or rules.choose(base, tuning, tuning_classes, mine, theirs)
         offset = 0.5 * km.self_means(base, mine, chosen)
@@ -92,7 +103,7 @@ def linear(ova: bool, prototypes: int = 100, weight_prototypes: bool = False) ->
     def mean(base: Prototypes, groups: Any) -> Array:
         return np.array([g.weight @ km.rows_of(base, g) for g in groups])
 
-    def solve(base: Prototypes, answer: Means) -> Means:
+    def solve(base: Prototypes) -> Means:
         mu = mean(base, km.own(base, weight_prototypes))
         w, offset = mu, 0.5 * (mu**2).sum(axis=1)
         if ova:
@@ -142,6 +153,7 @@ def _spec(name: str, line: str, where: str, make: Callable[..., Learner], params
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
         cure=FEWER,
+        notes=(DENSE,),
     )
 
 

@@ -1,7 +1,7 @@
 """Support vector machines on prototypes: one of each pair of classes, trained once all rows have been seen.
 
 The rows of a class are drawn together into a few hundred means, so that the machines are small however many rows there
-are. Numbers are chosen on rows that were kept aside.
+are. Numbers are chosen on rows that were kept aside, and those of them that lie near the borders are points as well.
 
 Sources: the thesis, section 3.4 (SVC3 with ideal kernel tuning); the solver is that of `bigclf.kernels.smo`.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bigclf.algorithms.fsvc import TUNING
 from bigclf.algorithms.prototypes import (
     COST,
+    DENSE,
     FEWER,
     HAMMOURI,
     MEMORY,
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from bigclf.kernels.prototypes import Prototypes
 
 PROTOTYPES = 300
-THIRD = 3  # of so many rows one is kept aside: they are points too, and rows as they came tell borders best
-KEPT = 3000  # of them, at most
+HALF = 2  # of so many rows one is kept aside: rows as they came tell borders best
+KEPT = 10_000  # of them, at most; those nearest the borders are points too
 AXES: Axes = {
     "sigma": (1,),
     "C": (1,),
@@ -62,20 +63,21 @@ def build(
             one, np.zeros(1), np.zeros(1), np.zeros((*two, 0)), np.zeros((0, shape.classes)), np.zeros(two)
         )
 
-    def solve(base: Prototypes, answer: Machines) -> Machines:
+    def solve(base: Prototypes) -> Machines:
         if sigma:
-            return pairs.train_all(base, pairs.Numbers(sigma, C or pairs.COSTS[-1], weight_prototypes))
-        return pairs.train_all(base, pairs.choose(base, tuning, tuning_classes, C, weight_prototypes))
+            return pairs.made(base, pairs.Numbers(sigma, C or pairs.COSTS[-1], weight_prototypes))
+        return pairs.made(base, pairs.choose(base, tuning, tuning_classes, C, weight_prototypes))
 
     def scores(base: Prototypes, answer: Machines, X: Any) -> Array:
         return pairs.votes(base, answer, X)
 
     def solving(shape: Shape) -> int:
-        """Kernel matrices and distances of a pair of classes, its rows aside included."""
-        points = 2 * prototypes + (most_aside(shape.cols, KEPT) if chooses(tuning, sigma) else 0)
-        return 3 * 8 * points**2
+        """Kernel matrices and distances of a pair of classes, its rows aside included; or what the choice keeps."""
+        points = 2 * prototypes + (min(most_aside(shape.cols, KEPT), pairs.POINTS) if chooses(tuning, sigma) else 0)
+        matrix = 8 * points**2
+        return 2 * matrix + max(matrix, min(pairs.ROOM, pairs.PAIRS * matrix))
 
-    return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, chooses(tuning, sigma), THIRD, KEPT)
+    return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, chooses(tuning, sigma), HALF, KEPT)
 
 
 SPECS = (
@@ -103,5 +105,6 @@ SPECS = (
         uses_weights=False,
         settle=partial(settle, PROTOTYPES),
         cure=FEWER,
+        notes=(DENSE,),
     ),
 )

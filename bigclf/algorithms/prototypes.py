@@ -53,7 +53,7 @@ class Answer:
 
     init: Callable[[Shape], Any]  # shape -> NamedTuple of arrays
     axes: Axes
-    solve: Callable[[Prototypes, Any], Any]  # the answer for these prototypes
+    solve: Callable[[Prototypes], Any]  # the answer for these prototypes
     scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
     solving: Callable[[Shape], int] = no_room  # bytes that `solve` takes beside
 
@@ -89,9 +89,9 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         base.seen[0] += (y >= 0).sum()
         if aside:
             base = keep(base, block, y)
-        x, d = np.empty(base.P.shape[1]), np.empty(most)
-        row = 0
-        while (row := kernels.absorb(base.P, base.held, base.filled, base.norm, most, block.X, y, row, x, d)) < len(y):
+        d, near = kernels.scratch(block.X, base.P.shape[1], most)
+        at = 0
+        while (at := kernels.absorb(base.P, base.held, base.filled, base.norm, most, block.X, y, at, d, near)) < len(y):
             base = widened(base, min(most, 2 * base.P.shape[2]))
         return State(base, s.answer)
 
@@ -104,14 +104,11 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
             size = _power(have)
             base = base._replace(aside=base.aside[:size].copy(), kind=base.kind[:size].copy())
             base.aside[have:], base.kind[have:] = 0.0, 0.0
-        due = np.zeros(len(y), bool)
-        for c in np.unique(y[y >= 0]):  # counted by class: data may have a period
-            own = np.flatnonzero(y == c)
-            before = int(base.held[c].sum()) + np.count_nonzero(base.kind == c + 1)
-            due[own[every - 1 - before % every :: every]] = True
-        mine = shared(
-            np.flatnonzero(due), y, np.bincount(base.kind.astype(int), minlength=len(base.filled) + 1)[1:], cols
-        )
+        if room <= 0:
+            return base
+        held = np.bincount(base.kind.astype(int), minlength=len(base.filled) + 1)[1:]
+        seen = base.held.sum(axis=1).astype(int) + held
+        mine = kernels.to_keep(y, seen, held, every, most_aside(cols, kept))
         if not mine.size:
             return base
         need = have + mine.size
@@ -126,22 +123,6 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         y[mine] = -1
         return base
 
-    def shared(due: Array, y: Array, held: Array, cols: int) -> Array:
-        """Of the rows that are due those to keep: a class gets its share, or half of what the others leave.
-
-        So that in a sorted file the first does not take all. held (classes,): rows of each that are aside.
-        """
-        cap, total, mine = most_aside(cols, kept), int(held.sum()), []
-        share = cap // max(len(held), 2)
-        for i in due if total < cap else ():
-            c = y[i]
-            left = cap - total + held[c]
-            if held[c] < max(left // 2, min(share, left)):
-                mine.append(i)
-                held[c] += 1
-                total += 1
-        return np.array(mine, int)
-
     def widened(base: Prototypes, slots: int) -> Prototypes:
         def wide(a: Array) -> Array:
             out = np.zeros((*a.shape[:-1], slots))
@@ -154,7 +135,7 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         base = s.base
         if base.solved[0] == base.seen[0]:
             return s
-        return State(base._replace(solved=base.seen.copy()), answer.solve(base, s.answer))
+        return State(base._replace(solved=base.seen.copy()), answer.solve(base))
 
     def decision(s: State, X: object) -> Scores:
         base = s.base
@@ -190,7 +171,7 @@ def most_aside(cols: int, kept: int = MOST_ASIDE) -> int:
 
 def length(default: int) -> Param:
     """The option for how many prototypes there are."""
-    text = "prototypes of each class, at most; auto: so many of these as fit the memory"
+    text = "prototypes of each class, at most, dense in the columns; auto: so many of these as fit the memory"
     return Param("prototypes", int, default, text, low=1, high=100_000, words=("auto",))
 
 
@@ -218,4 +199,5 @@ FEWER = "fewer --prototypes, or auto"
 
 COST = "O(prototypes x columns) a row"
 MEMORY = "8 bytes x classes x prototypes x columns"
+DENSE = "prototypes are dense in the columns, however sparse the rows: wide sparse files are slow, and take this memory"
 HAMMOURI = "Hammouri, Large-scale classification based on support vector machine, thesis, Santiago de Compostela 2022"

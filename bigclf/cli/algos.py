@@ -54,7 +54,7 @@ def value_range(p: Param) -> str:
         return "on, off"
     low = "" if p.low is None else f" {'>' if p.open_low else '>='} {p.low:g}"
     high = "" if p.high is None else f" <= {p.high:g}"
-    return f"{p.type.__name__}{low}{high}"
+    return ", ".join([f"{p.type.__name__}{low}{high}", *p.words])
 
 
 def _facts(s: Spec) -> dict[str, Any]:
@@ -66,5 +66,6 @@ def _facts(s: Spec) -> dict[str, Any]:
         "memory": s.memory,
         "scale": s.scale,
         "one_pass": s.one_pass,
+        "notes": list(s.notes),
         "params": params,
     }

@@ -6,12 +6,15 @@ from typing import Annotated
 
 import typer
 
+from bigclf.algorithms.fsvc import PROTOTYPES
+from bigclf.algorithms.prototypes import length
 from bigclf.cli.groups import ENCODING, READING
-from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, choice, takes
+from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, algorithm, choice, takes
 
 EXAMPLE = "Example: bigclf ikt data.csv --label y --json"
 Method = choice("Method", "ikt", "min", "left-corner", "grid")
 Classes = choice("Classes", "first", "populous")
+Prototypes = algorithm((length(PROTOTYPES),), "fsvc")["prototypes"]
 
 
 @takes(reading=READING, encoding={k: ENCODING[k] for k in ("scale", "missing", "hash_bits", "dtype")})
@@ -24,9 +27,7 @@ def ikt(
             help="ikt, min, left-corner: rules of the thesis over the curve; grid: kappa of fsvc on rows kept aside",
         ),
     ] = Method.ikt,  # type: ignore[attr-defined]
-    prototypes: Annotated[
-        int, typer.Option("--prototypes", min=1, max=100_000, help="prototypes of each class, at most")
-    ] = 100,
+    prototypes: Prototypes = None,  # type: ignore[valid-type]
     tuning_classes: Annotated[
         Classes,  # type: ignore[valid-type]
         typer.Option("--tuning-classes", help="the two classes that the curve is of"),
@@ -49,4 +50,4 @@ def ikt(
     from bigclf.cli.tuning import run
 
     of, rule = str(tuning_classes.value), str(method.value)  # type: ignore[attr-defined]
-    run(data, rule, prototypes, of, json, quiet, reading, encoding)
+    run(data, rule, prototypes or PROTOTYPES, of, json, quiet, reading, encoding)

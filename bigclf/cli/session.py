@@ -113,8 +113,11 @@ def wishes_of(encoding: Given, spec: Spec, params: dict[str, Any]) -> Wishes:
     """How an algorithm with these parameters is to have its rows, by the options of the encoding."""
     kind = encoding.get("features", LINEAR.kind)
     for option, kinds in MAP_OPTIONS.items():
+        name = option.replace("_", "-")
         if option in encoding and kind not in kinds:
-            raise UsageError(f"--{option.replace('_', '-')}: goes with --features {' or '.join(kinds)}")
+            raise UsageError(f"--{name}: goes with --features {' or '.join(kinds)}")
+        if name in params and kind in kinds:
+            raise UsageError(f"--{name}: {spec.name} and --features {kind} both have it; leave it out, or --features")
     made = FeatureMap(
         kind,
         order=encoding.get("order", LINEAR.order),

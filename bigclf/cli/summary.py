@@ -37,6 +37,8 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
         report.note(f"column '{name}': {n:,} rows have a category that the first rows did not; it weighs nothing")
     if run.fit.spec.balances and isinstance(model.class_weight, dict) and len(model.schema.classes) < 3:
         report.note(f"{model.algorithm} weighs two classes alike whatever --class-weight LABEL=W says")
+    for option, (word, number) in run.fit.settled.items():
+        report.note(f"--{option} {word}: {number:,}")
     if run.fit.promoted:
         report.note("a class came late: the units of one against all started from the model of two classes")
     if first.rows:
@@ -70,7 +72,7 @@ def document(report: Report, run: Run, model: Model, output: Path) -> dict[str, 
     return {
         "model": str(output),
         "algorithm": model.algorithm,
-        "params": model.params,
+        "params": model.params,  # numbers, where a word was given
         "rows": rows,
         "skipped": found["skipped"],
         "missing": found["missing"],

@@ -24,12 +24,13 @@ from bigclf.kernels.prototypes import Prototypes
 from bigclf.training.contest import Entrant
 
 HEIGHT = 11  # lines of the plot
+FLAT = 1e-9  # between the best and the worst spread: rounding
 
 
 def run(
     data: Sequence[str],
     method: str,
-    prototypes: int,
+    prototypes: int | str,
     tuning_classes: str,
     json: bool,
     quiet: bool,
@@ -80,7 +81,21 @@ def run(
             print("distance to the ideal kernel" if kappas is None else "kappa on the rows kept aside")
     report.notices(stream.notices)
     report.skipped(stream.skips)
+    doubt = doubtful(found if kappas is None else kappas, at)
+    if doubt:
+        report.note(f"{', '.join(data)}: {doubt}")
     report.note(f"for rows encoded with --scale {wishes.scale}; {report.speed(fit.rows)}")
+
+
+def doubtful(values: NDArray[np.float64], at: int) -> str | None:
+    """What is to be said of a spread `at` which these values (27,) do not bear out; None where they do."""
+    sigma = f"sigma {spread.SIGMAS[at]:.10g}"
+    if float(np.ptp(values)) < FLAT:
+        return f"no spread is better than another, and {sigma} says nothing; give columns in which the classes differ"
+    if at in (0, len(values) - 1):
+        end = "smallest" if at == 0 else "largest"
+        return f"{sigma} is the {end} of those tried, a better one may lie beyond; try another --method or --scale"
+    return None
 
 
 def points(found: NDArray[np.float64], kappas: NDArray[np.float64] | None) -> list[dict[str, Any]]:

@@ -12,8 +12,9 @@ from bigclf.block import pick, rows
 from bigclf.core import Array
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread, tuning
-from bigclf.kernels.pairs import gaussian, outputs, points_of, squares
+from bigclf.kernels.pairs import outputs, points_of
 from bigclf.kernels.prototypes import Prototypes
+from bigclf.kernels.spread import gaussian
 
 RIDGE = 1e-6  # added to the diagonal: prototypes may be equal; with less the scores lose digits that cancel
 
@@ -44,7 +45,7 @@ def train(base: Prototypes, sigma: float, error: str) -> Direct:
     """The answer at this spread."""
     classes, _, slots = base.P.shape
     X, kind = stacked(base)
-    found = coefficients(gaussian(squares(X, X), sigma), kind, classes, error)
+    found = coefficients(gaussian(km.squares(X, X), sigma), kind, classes, error)
     alpha = np.zeros((classes, classes, slots))
     for c in range(classes):
         mine = found[kind == c]
@@ -53,12 +54,10 @@ def train(base: Prototypes, sigma: float, error: str) -> Direct:
 
 
 def choose(base: Prototypes, rule: str, classes: str, error: str) -> float:
-    """The spread by this rule; `auto` is the best kappa on the rows kept aside, and without such rows `min`."""
-    if (base.filled > 0).sum() < 2:
-        return 1.0
-    found = tuning.curve(base, classes)
-    if rule != "auto" or not base.kind.any():
-        return float(spread.SIGMAS[spread.RULES["min" if rule == "auto" else rule](found)])
+    """The spread by this rule; `auto` is the best kappa on the rows kept aside."""
+    at, judged = tuning.begin(base, rule, classes)
+    if not judged:
+        return float(spread.SIGMAS[at])
     X, kind = stacked(base)
     n = int(np.count_nonzero(base.kind))
     truth = base.kind[:n].astype(int) - 1
@@ -66,14 +65,14 @@ def choose(base: Prototypes, rule: str, classes: str, error: str) -> float:
     @cache
     def value(s: int) -> float:
         sigma, K = float(spread.SIGMAS[s]), len(base.filled)
-        alpha = coefficients(gaussian(squares(X, X), sigma), kind, K, error)
-        f = gaussian(squares(base.aside[:n], X), sigma) @ alpha
+        alpha = coefficients(gaussian(km.squares(X, X), sigma), kind, K, error)
+        f = gaussian(km.squares(base.aside[:n], X), sigma) @ alpha
         f[:, base.filled == 0] = -np.inf
         counts = np.zeros((K, K))
         np.add.at(counts, (truth, f.argmax(axis=1)), 1.0)
         return tuning.kappa(counts)
 
-    return float(spread.SIGMAS[tuning.climb(value, spread.least(found))])
+    return float(spread.SIGMAS[tuning.climb(value, at)])
 
 
 def scores(base: Prototypes, answer: Direct, X: Any) -> Array:

@@ -61,17 +61,23 @@ def rows_of(base: Prototypes, group: Group) -> NDArray[np.float64]:
     return np.ascontiguousarray(base.P[group.at, :, group.slot])
 
 
-def squares_among(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(k, k) squared distances between points (k, cols)."""
-    out = np.zeros((len(points), len(points)))
-    if points.size:
-        kernels.squares(points, np.ascontiguousarray(points.T), (points**2).sum(axis=1), len(points), out)
+def squares(X: Any, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, k) squared distances of rows to points (k, cols), each by itself: equal ones are at distance zero."""
+    out = np.zeros((rows(X), len(points)))
+    if out.size:
+        kernels.squares(X, np.ascontiguousarray(points.T), (points**2).sum(axis=1), len(points), out)
     return out
+
+
+def squares_among(base: Prototypes, group: Group) -> NDArray[np.float64]:
+    """(k, k) squared distances between the prototypes of a group."""
+    points = rows_of(base, group)
+    return squares(points, points)
 
 
 def self_means(base: Prototypes, groups: list[Group], sigma: float) -> NDArray[np.float64]:
     """(classes,) mean of the kernel over all pairs of each group."""
-    each = (np.exp(squares_among(rows_of(base, g)) / (-2.0 * sigma**2)) for g in groups)
+    each = (spread.gaussian(squares_among(base, g), sigma) for g in groups)
     return np.array([g.weight @ K @ g.weight for g, K in zip(groups, each, strict=True)])
 
 
@@ -79,7 +85,7 @@ def self_means_by_spread(base: Prototypes, groups: list[Group]) -> NDArray[np.fl
     """(27, classes) the same at each of SIGMAS."""
     out = np.zeros((len(spread.SIGMAS), len(groups)))
     for c, g in enumerate(groups):
-        out[::-1, c] = [g.weight @ K @ g.weight for K in spread.kernels(squares_among(rows_of(base, g)))]
+        out[::-1, c] = [g.weight @ K @ g.weight for K in spread.kernels(squares_among(base, g))]
     return out
 
 
@@ -115,7 +121,7 @@ def decide(
     out = np.empty((len(mine), rows(X)))
     for at in chunks(base, X):
         D = squares_to(base, pick(X, at))
-        K = np.exp(D / (-2.0 * sigma**2))
+        K = spread.gaussian(D.copy(), sigma)
         G = means(K, mine)
         far = np.flatnonzero(G.max(axis=0) < TINY)
         H = G - offset[:, None]

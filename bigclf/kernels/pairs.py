@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -12,15 +13,18 @@ from bigclf.block import pick, rows
 from bigclf.core import Array
 from bigclf.jit import kernel
 from bigclf.kernels import kernel_means as km
-from bigclf.kernels import prototypes, smo, spread, tuning
+from bigclf.kernels import smo, spread, tuning
 from bigclf.kernels.prototypes import Prototypes
+from bigclf.kernels.spread import gaussian
 
 TOL = 1e-3  # of the machines that are kept
 ROUGH = 1e-2  # of those that are only compared
 STARTS = (12, 16, 20)  # spreads to begin from beside the curve's least, which may lie at an end; the widest of equals
 COSTS = (1.0, 10.0, 100.0)
 ENOUGH = 400  # rows aside of which half can judge; of fewer each half judges in turn
+POINTS = 3000  # rows aside that are points beside the prototypes, at most
 PAIRS = 10  # that the choice looks at
+ROOM = 1 << 26  # bytes of distances that the choice keeps from one spread to the next
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +58,17 @@ class Points(NamedTuple):
     held: Floats  # (n,) rows in each
 
 
+class Trial(NamedTuple):
+    """Two classes that the choice looks at, what their machines are trained on, and the rows that judge them."""
+
+    q: int
+    r: int
+    first: Points
+    second: Points
+    rows: NDArray[np.int64]  # (m,) which of those aside
+    truth: NDArray[np.int64]  # (m,) their classes
+
+
 def points_of(base: Prototypes, aside: NDArray[np.int64]) -> list[Points]:
     """The points of each class, with the rows aside of these numbers."""
     out = []
@@ -63,32 +78,18 @@ def points_of(base: Prototypes, aside: NDArray[np.int64]) -> list[Points]:
     return out
 
 
-def squares(A: Floats, B: Floats) -> Floats:
-    """(a, b) squared distances between rows (a, cols) and (b, cols)."""
-    D: Floats = A @ B.T
-    D *= -2.0
-    D += (A**2).sum(axis=1)[:, None]
-    D += (B**2).sum(axis=1)
-    return np.maximum(D, 0.0, out=D)
+def train(K: Floats, q: Floats, r: Floats, numbers: Numbers, tol: float) -> tuple[Floats, Floats, float]:
+    """Coefficients on the points of a class, on those of another, and the bias.
 
-
-def gaussian(D: Floats, sigma: float) -> Floats:
-    """The kernel at these squared distances, in their place."""
-    D /= -2.0 * sigma**2
-    return np.exp(D, out=D)
-
-
-def train(q: Points, r: Points, numbers: Numbers, tol: float) -> tuple[Floats, Floats, float]:
-    """Coefficients on the points of q, on those of r, and the bias."""
-    n, points = len(q.held), np.concatenate([q.X, r.X])
-    K = gaussian(squares(points, points), numbers.sigma)
-    t = np.where(np.arange(len(points)) < n, 1.0, -1.0)
-    box = np.full(len(points), numbers.C)
+    K (n, n): kernel of all these points, the one class's first; q, r: rows that each point of the classes holds.
+    """
+    n, held = len(q), np.concatenate([q, r])
+    t = np.where(np.arange(len(held)) < n, 1.0, -1.0)
+    box = np.full(len(held), numbers.C)
     if numbers.weighted:
-        held = np.concatenate([q.held, r.held])
         box *= held / held.mean()
-    alpha = np.empty(len(points))
-    bias = smo.solve(K, t, box, tol, alpha, np.empty(len(points)))
+    alpha = np.empty(len(held))
+    bias = smo.solve(K, t, box, tol, alpha, np.empty(len(held)))
     return alpha[:n], alpha[n:], bias
 
 
@@ -97,15 +98,48 @@ def known(base: Prototypes) -> list[tuple[int, int]]:
     return list(combinations(np.flatnonzero(base.filled).tolist(), 2))
 
 
-def train_all(base: Prototypes, numbers: Numbers) -> Machines:
-    """The machines of all pairs."""
-    classes, _, slots = base.P.shape
+def spaced(base: Prototypes, most: int) -> NDArray[np.int64]:
+    """At most so many of the rows aside: of every class its share, evenly over the stream."""
     aside = np.flatnonzero(base.kind)
+    aside = aside[np.argsort(base.kind[aside], kind="stable")]
+    n = min(most, len(aside))
+    return np.sort(aside[np.arange(n) * len(aside) // max(n, 1)])
+
+
+def near_borders(base: Prototypes, machines: Machines, most: int) -> NDArray[np.int64]:
+    """At most so many of the rows aside: half are spaced, as they came; the others have outputs nearest to zero.
+
+    The outputs are those of the machines of a row's class. Rows near the borders alone would tell nothing but noise.
+    """
+    first = spaced(base, most // 2)
+    aside = np.setdiff1d(np.flatnonzero(base.kind), first)
+    kind, near = base.kind[aside].astype(np.int64) - 1, np.empty(len(aside))
+    for at, f in fields(base, machines, base.aside[aside]):
+        own = np.abs(f[kind[at], :, np.arange(len(at))])
+        own[np.arange(len(at)), kind[at]] = np.inf
+        own[:, base.filled == 0] = np.inf
+        near[at] = own.min(axis=1)
+    return np.union1d(first, aside[np.argsort(near, kind="stable")[: most - len(first)]])
+
+
+def made(base: Prototypes, numbers: Numbers) -> Machines:
+    """The machines, with the rows aside as points; of more than POINTS with those near the borders that these found."""
+    machines = train_all(base, numbers, spaced(base, POINTS))
+    if np.count_nonzero(base.kind) <= POINTS:
+        return machines
+    return train_all(base, numbers, near_borders(base, machines, POINTS))
+
+
+def train_all(base: Prototypes, numbers: Numbers, aside: NDArray[np.int64]) -> Machines:
+    """The machines of all pairs, with these of the rows aside as points."""
+    classes, _, slots = base.P.shape
     points = points_of(base, aside)
     alpha, beta = np.zeros((classes, classes, slots)), np.zeros((len(base.kind), classes))
     bias = np.zeros((classes, classes))
     for q, r in known(base):
-        a, b, bias[q, r] = train(points[q], points[r], numbers, TOL)
+        X = np.concatenate([points[q].X, points[r].X])
+        K = gaussian(km.squares(X, X), numbers.sigma)
+        a, b, bias[q, r] = train(K, points[q].held, points[r].held, numbers, TOL)
         bias[r, q] = -bias[q, r]
         for c, other, found in ((q, r, a), (r, q, b)):
             n = int(base.filled[c])
@@ -120,14 +154,16 @@ class Choice:
 
     def __init__(self, base: Prototypes, start: int, costs: tuple[float, ...]) -> None:
         self.base = base
-        self.aside = np.flatnonzero(base.kind)
+        self.aside = spaced(base, POINTS)
         self.kind = base.kind[self.aside].astype(int) - 1
-        self.pairs = self.hard()
         half = np.zeros(len(self.aside), int)
         for c in np.unique(self.kind):  # every second row of a class
             half[np.flatnonzero(self.kind == c)[1::2]] = 1
         halves = (0,) if len(self.aside) >= ENOUGH else (0, 1)
-        self.parts = [(points_of(base, self.aside[half != h]), self.aside[half == h]) for h in halves]
+        parts = [(points_of(base, self.aside[half != h]), half == h) for h in halves]
+        self.trials = [self.trial(points, judges, q, r) for points, judges in parts for q, r in self.hard()]
+        self.squares: dict[int, Floats] = {}  # by trial, as many as there is room for
+        self.room = ROOM
         self.known: dict[tuple[int, float, bool], float] = {}
         self.start = start
         self.costs = costs
@@ -137,47 +173,63 @@ class Choice:
         near = np.full((len(self.base.filled), len(self.kind)), np.inf)
         X, points = self.base.aside[self.aside], points_of(self.base, self.aside[:0])
         for c in np.flatnonzero(self.base.filled):
-            near[c] = squares(X, points[c].X).min(axis=1)
+            near[c] = km.squares(X, points[c].X).min(axis=1)
         wrong = np.zeros((len(near), len(near)))
         np.add.at(wrong, (self.kind, near.argmin(axis=0)), 1.0)
         return sorted(known(self.base), key=lambda p: -wrong[p] - wrong[p[::-1]])[:PAIRS]
 
-    def value(self, s: int, C: float, weighted: bool) -> float:
-        """Kappa of the pairs' machines together, each on those rows of its two classes that it has not seen."""
-        if (s, C, weighted) not in self.known:
-            numbers = Numbers(float(spread.SIGMAS[s]), C, weighted)
-            counts = np.zeros((len(self.base.filled), len(self.base.filled)))
-            for points, judges in self.parts:
-                for q, r in self.pairs:
-                    a, b, bias = train(points[q], points[r], numbers, ROUGH)
-                    kind = self.base.kind[judges].astype(int) - 1
-                    mine = (kind == q) | (kind == r)
-                    X = self.base.aside[judges[mine]]
-                    f = gaussian(squares(X, points[q].X), numbers.sigma) @ a + bias
-                    f -= gaussian(squares(X, points[r].X), numbers.sigma) @ b
-                    np.add.at(counts, (kind[mine], np.where(f > 0.0, q, r)), 1.0)
-            self.known[s, C, weighted] = tuning.kappa(counts)
-        return self.known[s, C, weighted]
+    def trial(self, points: list[Points], judges: NDArray[np.bool_], q: int, r: int) -> Trial:
+        """That of two classes, on those of their rows that its machines have not seen."""
+        mine = judges & ((self.kind == q) | (self.kind == r))
+        return Trial(q, r, points[q], points[r], self.aside[mine], self.kind[mine])
+
+    def kernel(self, k: int, sigma: float) -> Floats:
+        """(n + m, n) kernel of a trial's n points, and below them of the m rows that judge, to its points."""
+        if k not in self.squares:
+            trial = self.trials[k]
+            X = np.concatenate([trial.first.X, trial.second.X])
+            D = km.squares(np.concatenate([X, self.base.aside[trial.rows]]), X)
+            if D.nbytes > self.room:
+                return gaussian(D, sigma)
+            self.room -= D.nbytes
+            self.squares[k] = D
+        return gaussian(self.squares[k].copy(), sigma)
+
+    def values(self, s: int, ways: list[tuple[float, bool]]) -> list[float]:
+        """Kappa of the machines of all trials together, at this spread, for each C and weighting."""
+        new = [way for way in ways if (s, *way) not in self.known]
+        sigma, classes = float(spread.SIGMAS[s]), len(self.base.filled)
+        counts = np.zeros((len(new), classes, classes))
+        for k, trial in enumerate(self.trials if new else ()):
+            K = self.kernel(k, sigma)
+            n, i = K.shape[1], len(trial.first.held)
+            for count, way in zip(counts, new, strict=True):
+                a, b, bias = train(K[:n], trial.first.held, trial.second.held, Numbers(sigma, *way), ROUGH)
+                f = K[n:, :i] @ a - K[n:, i:] @ b + bias
+                np.add.at(count, (trial.truth, np.where(f > 0.0, trial.q, trial.r)), 1.0)
+        for count, way in zip(counts, new, strict=True):
+            self.known[s, *way] = tuning.kappa(count)
+        return [self.known[s, *way] for way in ways]
 
     def made(self) -> Numbers:
         """The spread at a middle C, then C and weighting, then the spread again."""
-        middle = self.costs[len(self.costs) // 2]
-        begin = max(sorted({self.start, *STARTS}, reverse=True), key=lambda s: self.value(s, middle, True))
-        s = tuning.climb(lambda s: self.value(s, middle, True), begin)
-        C, weighted = max(((C, w) for w in (True, False) for C in self.costs), key=lambda n: self.value(s, *n))
-        s = tuning.climb(lambda s: self.value(s, C, weighted), s)
-        return Numbers(float(spread.SIGMAS[s]), C, weighted)
+
+        def value(s: int) -> float:
+            return self.values(s, [way])[0]
+
+        way = (self.costs[len(self.costs) // 2], True)
+        s = tuning.climb(value, max(sorted({self.start, *STARTS}, reverse=True), key=value))
+        ways = [(C, weighted) for weighted in (True, False) for C in self.costs]
+        way = ways[int(np.argmax(self.values(s, ways)))]
+        return Numbers(float(spread.SIGMAS[tuning.climb(value, s)]), *way)
 
 
 def choose(base: Prototypes, rule: str, classes: str, C: float, weighted: bool) -> Numbers:
-    """Spread, C and weighting by this rule; C 0: to be chosen. `auto` without rows kept aside is `min`."""
-    if (base.filled > 0).sum() < 2:
-        return Numbers(1.0, C or COSTS[-1], weighted)
-    found = tuning.curve(base, classes)
-    if rule == "auto" and base.kind.any():
-        return Choice(base, spread.least(found), (C,) if C else COSTS).made()
-    s = spread.RULES["min" if rule == "auto" else rule](found)
-    return Numbers(float(spread.SIGMAS[s]), C or COSTS[-1], weighted)
+    """Spread, C and weighting by this rule; C 0: to be chosen."""
+    at, judged = tuning.begin(base, rule, classes)
+    if judged:
+        return Choice(base, at, (C,) if C else COSTS).made()
+    return Numbers(float(spread.SIGMAS[at]), C or COSTS[-1], weighted)
 
 
 @kernel
@@ -201,31 +253,32 @@ def outputs_aside(K: Array, kind: Array, beta: Array, out: Array) -> None:
                 out[kind[k], r, i] += beta[k, r] * K[i, k]
 
 
+def fields(base: Prototypes, machines: Machines, X: Any) -> Iterator[tuple[NDArray[np.int64], Floats]]:
+    """Positions (m,) of some of the rows, and (classes, classes, m) f(x) of the first class against the second."""
+    n = min(len(base.kind), len(machines.beta))  # the rows aside may have become fewer since
+    aside = np.flatnonzero(machines.beta[:n].any(axis=1) & (base.kind[:n] > 0))
+    extra, kind, beta = base.aside[aside], base.kind[aside].astype(np.int64) - 1, machines.beta[aside]
+    sigma, classes = float(machines.sigma[0]), len(base.filled)
+    for at in km.chunks(base, X):
+        own = np.empty((classes, classes, len(at)))
+        part = pick(X, at)
+        outputs(gaussian(km.squares_to(base, part), sigma), machines.alpha, own)
+        outputs_aside(gaussian(km.squares(part, extra), sigma), kind, beta, own)
+        yield at, own - own.swapaxes(0, 1) + machines.bias[:, :, None]
+
+
 def votes(base: Prototypes, machines: Machines, X: Any) -> Array:
     """(classes, n): pairs won, and a part below a third by the sum of the outputs, so that only equals change places.
 
     Of two classes the scores are plus and minus half the machine's output.
     """
-    pairs = known(base)
-    n = min(len(base.kind), len(machines.beta))  # the rows aside may have become fewer since
-    aside = np.flatnonzero(machines.beta[:n].any(axis=1) & (base.kind[:n] > 0))
-    kind, beta = base.kind[aside].astype(np.int64) - 1, machines.beta[aside]
-    columns, norm = np.ascontiguousarray(base.aside[aside].T), (base.aside[aside] ** 2).sum(axis=1)
-    sigma = float(machines.sigma[0])
-    out = np.zeros((len(base.filled), rows(X)))
-    for at in km.chunks(base, X):
-        own = np.empty((len(out), len(out), len(at)))
-        part = pick(X, at)
-        outputs(gaussian(km.squares_to(base, part), sigma), machines.alpha, own)
-        D = np.empty((len(at), len(aside)))
-        prototypes.squares(part, columns, norm, len(aside), D)
-        outputs_aside(gaussian(D, sigma), kind, beta, own)
+    pairs, out = known(base), np.zeros((len(base.filled), rows(X)))
+    for at, f in fields(base, machines, X):
         won, total = np.zeros((len(out), len(at))), np.zeros((len(out), len(at)))
         for q, r in pairs:
-            f = own[q, r] - own[r, q] + machines.bias[q, r]
-            won[q] += f > 0.0
-            won[r] += f <= 0.0
-            total[q] += f
-            total[r] -= f
+            won[q] += f[q, r] > 0.0
+            won[r] += f[q, r] <= 0.0
+            total[q] += f[q, r]
+            total[r] -= f[q, r]
         out[:, at] = 0.5 * total if len(pairs) == 1 else won + total / (3.0 * (np.abs(total) + 1.0))
     return out

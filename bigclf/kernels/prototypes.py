@@ -15,6 +15,8 @@ from bigclf.core import Array
 from bigclf.jit import helper, kernel, overload, types
 
 ROUNDING = 1e-12  # of squared norms, in the distances of sparse rows
+LINE = 8  # values of a cache line
+NEAR_CELLS = 1 << 17  # of the copy of a class's prototypes: 1 MiB
 
 
 class Prototypes(NamedTuple):
@@ -92,17 +94,27 @@ def _rounding(X, squares):  # type: ignore[no-untyped-def]
 
 
 @helper
+def first_least(d: Array, n: int) -> int:
+    """Where the first n values are least, the first of equals."""
+    a = b = c = e = d[0]
+    for m in range(0, n - n % 4, 4):  # four chains: each comparison waits for the one before
+        a, b, c, e = min(a, d[m]), min(b, d[m + 1]), min(c, d[m + 2]), min(e, d[m + 3])
+    for m in range(n - n % 4, n):
+        a = min(a, d[m])
+    least = min(a, b, c, e)
+    k = 0
+    while k < n - 1 and d[k] != least:
+        k += 1
+    return k
+
+
+@helper
 def nearest(X: Any, x: Array, P: Array, norm: Array, n: int, d: Array) -> int:
     """The least of d (n,), the first of equals; of sparse rows those near it are compared as dense rows would be.
 
     x (cols,): the row.
     """
-    least = d[0]
-    for m in range(1, n):
-        least = min(least, d[m])
-    k = 0
-    while k < n - 1 and d[k] != least:
-        k += 1
+    k = first_least(d, n)
     if rounding(X, 1.0) == 0.0:
         return k
     own = 0.0
@@ -121,37 +133,112 @@ def nearest(X: Any, x: Array, P: Array, norm: Array, n: int, d: Array) -> int:
     return best
 
 
+@helper
+def by_class(y: Array, classes: int) -> Array:
+    """Positions of the rows class by class, those of a class in their order; rows of y -1 are left out."""
+    at = np.zeros(classes + 1, np.int64)
+    for c in y:
+        if c >= 0:
+            at[c + 1] += 1
+    at = np.cumsum(at)
+    out = np.empty(at[classes], np.int64)
+    for i, c in enumerate(y):
+        if c >= 0:
+            out[at[c]] = i
+            at[c] += 1
+    return out
+
+
+@kernel
+def to_keep(y: Array, seen: Array, held: Array, every: int, cap: int) -> Array:
+    """Positions of the rows to keep aside, at most `cap` with those that are: of every `every` of a class y the last.
+
+    They are counted by class: data may have a period. And a class gets its share, or half of what the others leave, so
+    that in a sorted file the first does not take all. seen (classes,): earlier rows; held (classes,): those aside. Both
+    are counted on.
+    """
+    out = np.empty(cap, np.int64)
+    n, total, share = 0, held.sum(), cap // max(len(held), 2)
+    for i, c in enumerate(y):
+        if total >= cap:
+            break
+        if c >= 0:
+            seen[c] += 1
+            left = cap - total + held[c]
+            if seen[c] % every == 0 and held[c] < max(left // 2, min(share, left)):
+                out[n] = i
+                held[c] += 1
+                total += 1
+                n += 1
+    return out[:n]
+
+
+def scratch(X: Any, cols: int, slots: int) -> tuple[Array, Array]:
+    """For `absorb`: distances (slots,), and for dense rows the prototypes of a class (cols, slots or more).
+
+    Both start at a cache line, and each row of the second does: reading across lines takes twice as long.
+    """
+    wide = -(-slots // LINE) * LINE
+    inside = cols if isinstance(X, np.ndarray) and cols * wide <= NEAR_CELLS else 0
+    cells = np.empty((inside + 2) * wide)
+    first = -(cells.ctypes.data // 8) % LINE
+    lines = cells[first : first + (inside + 1) * wide].reshape(inside + 1, wide)
+    return lines[inside], lines[:inside]
+
+
 @kernel
 def absorb(
-    P: Array, held: Array, filled: Array, norm: Array, most: int, X: Any, y: Array, start: int, x: Array, d: Array
+    P: Array, held: Array, filled: Array, norm: Array, most: int, X: Any, y: Array, start: int, d: Array, near: Array
 ) -> int:
-    """Put rows from `start` on into the prototypes of their classes y (-1: none); returns the row at which it stopped.
+    """Put rows into the prototypes of their classes y (-1: none), class by class, from the row on that is `start`th so.
 
-    It stops before a row that needs a slot which is not there, and else at the end. held (classes, slots): rows in each
-    prototype; filled (classes,): prototypes; norm (classes, slots): squared norms; x (cols,), d (slots,): scratch.
+    Returns where it stopped: before a row that needs a slot which is not there, else at len(y). held (classes, slots):
+    rows in each prototype; filled (classes,): prototypes; norm (classes, slots): squared norms; d, near: `scratch`.
     """
-    for i in range(start, rows(X)):
-        c = y[i]
-        if c < 0:
-            continue
-        n = int(filled[c])
-        row_into(X, i, x)
-        if n < most:
-            if n == P.shape[2]:
-                return i
-            k = n
+    order = by_class(y, len(P))
+    x = np.empty(P.shape[1])
+    dense = rounding(X, 1.0) == 0.0
+    at = start
+    while at < len(order):
+        c = y[order[at]]
+        end = at
+        while end < len(order) and y[order[end]] == c:
+            end += 1
+        while at < end and filled[c] < most:
+            k = int(filled[c])
+            if k == P.shape[2]:
+                return at
+            row_into(X, order[at], x)
+            P[c, :, k] = x
+            held[c, k] = 1.0
+            norm[c, k] = square(P[c], k)
             filled[c] += 1.0
-            for j in range(x.size):
-                P[c, j, k] = x[j]
-        else:
-            distances(X, i, P[c], norm[c], n, d)
-            k = nearest(X, x, P[c], norm[c], n, d)
+            at += 1
+        if at == end:
+            continue
+        own = P[c]
+        if near.size:
+            near[:, :most] = own
+            own = near
+        for i in order[at:end]:
+            row_into(X, i, x)
+            distances(X, i, own, norm[c], most, d)
+            k = nearest(X, x, own, norm[c], most, d)
             h = held[c, k]
             for j in range(x.size):
-                P[c, j, k] = (h * P[c, j, k] + x[j]) / (h + 1.0)
-        held[c, k] += 1.0
-        norm[c, k] = square(P[c], k)
-    return rows(X)
+                own[j, k] = (h * own[j, k] + x[j]) / (h + 1.0)
+            held[c, k] += 1.0
+            if not dense:  # whose distances need no norms
+                norm[c, k] = square(own, k)
+        at = end
+        if near.size:
+            P[c] = near[:, :most]
+        if dense:
+            norm[c] = 0.0
+            for j in range(x.size):
+                for k in range(most):
+                    norm[c, k] += own[j, k] * own[j, k]
+    return len(y)
 
 
 @kernel

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 SIGMAS = 2.0 ** (np.arange(-14, 13) / 2.0)  # 2^-7 to 2^6 in half octaves
 GAMMAS = 2.0 ** np.arange(13.0, -14.0, -1.0)  # 1 / (2 sigma^2)
+ONE = 14  # where SIGMAS is 1
 CORNER = 0.05  # of the steepest slope, at which the curve leaves its left side
+
+
+def gaussian(squares: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """exp(-squares / (2 sigma^2)), written over the squares."""
+    squares /= -2.0 * sigma**2
+    return np.exp(squares, out=squares)
 
 
 def kernels(squares: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:

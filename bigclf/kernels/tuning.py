@@ -28,30 +28,35 @@ def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
     groups = km.own(base, False)
     points = np.concatenate([km.rows_of(base, groups[c]) for c in pair])
     kind = np.repeat(pair, [len(groups[c].slot) for c in pair])
-    return spread.distance_to_ideal(km.squares_among(points), kind[:, None] == kind)
+    return spread.distance_to_ideal(km.squares(points, points), kind[:, None] == kind)
+
+
+def begin(base: Prototypes, rule: str, classes: str) -> tuple[int, bool]:
+    """Where among SIGMAS this rule has the spread, and whether rows kept aside are to judge from there on (`auto`).
+
+    `auto` begins where the curve is least, as `min`, and stays there without such rows. With one class the spread is 1.
+    """
+    if (base.filled > 0).sum() < 2:
+        return spread.ONE, False
+    start = spread.RULES["min" if rule == "auto" else rule](curve(base, classes))
+    return start, rule == "auto" and bool(base.kind.any())
 
 
 def choose(base: Prototypes, rule: str, classes: str, mine: list[km.Group], theirs: list[km.Group] | None) -> float:
-    """The spread by this rule; `auto` without rows kept aside is `min`. With one class: 1."""
-    if (base.filled > 0).sum() < 2:
-        return 1.0
-    found = curve(base, classes)
-    if rule == "auto" and base.kind.any():
-        return float(spread.SIGMAS[on_rows_aside(base, found, mine, theirs)])
-    return float(spread.SIGMAS[spread.RULES["min" if rule == "auto" else rule](found)])
+    """The spread of means by this rule."""
+    at, judged = begin(base, rule, classes)
+    return float(spread.SIGMAS[on_rows_aside(base, at, mine, theirs) if judged else at])
 
 
-def on_rows_aside(
-    base: Prototypes, found: NDArray[np.float64], mine: list[km.Group], theirs: list[km.Group] | None
-) -> int:
-    """Of the spreads within a standard error of the best kappa on the rows aside, that nearest to the curve's least."""
+def on_rows_aside(base: Prototypes, start: int, mine: list[km.Group], theirs: list[km.Group] | None) -> int:
+    """Of the spreads within a standard error of the best kappa on the rows aside, that nearest to the start."""
     matrices = answers_aside(base, mine, theirs)
     scores = np.array([kappa(m) for m in matrices])
     best = int(np.argmax(scores))
     n = matrices[best].sum()
     right = np.trace(matrices[best]) / n
     near = np.flatnonzero(scores >= scores[best] - math.sqrt(right * (1.0 - right) / n))
-    return int(near[np.argmin(np.abs(near - spread.least(found)))])
+    return int(near[np.argmin(np.abs(near - start))])
 
 
 def answers_aside(base: Prototypes, mine: list[km.Group], theirs: list[km.Group] | None) -> NDArray[np.float64]:

@@ -223,14 +223,15 @@ def check_state(
     held: bool = False,
     beside: int = 0,
     cure: str = "",
+    solving: int = 0,
 ) -> None:
     """Refuse a state that does not fit, with the terms, before it is allocated. Raises BudgetError.
 
     held: the state is there already, as from a model file. beside: bytes promised to others. cure: what would help,
-    where that is not fewer columns.
+    where that is not fewer columns. solving: bytes that another takes to solve in, before or after this one.
     """
     room = room or headroom()
-    state, solving = nbytes(learner, shape), scratch(learner, shape)
+    state, solving = nbytes(learner, shape), max(solving, scratch(learner, shape))
     if (0 if held else state) + solving + beside <= room.bytes:
         return
     terms = " + ".join(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)

@@ -147,7 +147,7 @@ class Contest:
             lanes[wishes] = Lane(Encoder(schema, skips), Folds(*folds) if folds else None)
         self.lanes = list(lanes.values())
         self.entries: list[Entry] = []
-        need = sum(lane.nbytes() for lane in self.lanes)
+        need, solving = sum(lane.nbytes() for lane in self.lanes), 0
         seats = folds[0] * folds[1] if folds else 1
         for entrant in entrants:
             lane = lanes[entrant.wishes]
@@ -156,10 +156,11 @@ class Contest:
                 weight = parse(entrant.weights, lane.encoder.classes)
                 cure = "fewer --folds or --runs" if folds else ""
                 params = fits[0].params if fits else entrant.params  # settled once
-                fit = Fit(entrant.spec, params, lane.encoder, None, cap, need, weight, cure, seats)
+                fit = Fit(entrant.spec, params, lane.encoder, None, cap, need, weight, cure, seats, solving)
                 need += fit.nbytes() * (
                     2 if folds and fit.learner.merge is not None else 1
                 )  # merged beside their parts
+                solving = max(solving, fit.solving())  # one after another
                 fits.append(fit)
             lane.entries.append(Entry(entrant, fits))
             self.entries.append(lane.entries[-1])

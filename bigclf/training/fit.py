@@ -39,11 +39,13 @@ class Fit:
         class_weight: ClassWeight = None,
         cure: str = "",
         seats: int = 1,
+        solving: int = 0,
     ) -> None:
         """A learner that has seen nothing, or is in the state of a model. Raises BudgetError for what does not fit.
 
         cap: of --budget, in bytes. beside: bytes promised to others, as feature maps. cure: what would help then.
         seats: learners of this kind that are to fit together, where parameters are made for the memory.
+        solving: the most that one of the others takes to solve in, which they do one after another.
         """
         if class_weight is not None and not spec.uses_weights:
             able = ", ".join(s.name for s in registry.specs().values() if s.uses_weights)
@@ -57,7 +59,11 @@ class Fit:
         self.cols = encoder.cols  # of the encoder; the learner sees as many as the feature map makes of them
         self.shape = Shape(len(self.code), self.map.size(self.cols), len(self.classes))
         self.cap = cap
-        self.params = params if spec.settle is None else spec.settle(params, partial(self._fits, beside, seats))
+        self.params = (
+            params if spec.settle is None else spec.settle(params, partial(self._fits, beside, seats, solving))
+        )
+        # an option whose word was made a number: the word, the number
+        self.settled = {k: (params[k], v) for k, v in self.params.items() if params.get(k, v) != v}
         self.learner = make_learner(spec, self.params, encoder.schema)
         encoder.admit = partial(check_map, cap)
         check_state(
@@ -68,6 +74,7 @@ class Fit:
             held=state is not None,
             beside=beside,
             cure=cure or CURES.get(self.map.kind, spec.cure),
+            solving=solving,
         )
         self.state = self.learner.init(self.shape) if state is None else state
         self.rows = 0
@@ -79,10 +86,10 @@ class Fit:
         self.next_row = 0  # all rows before this one were learned from
         self.mark = Mark(0, 0, {})
 
-    def _fits(self, beside: int, seats: int, params: dict[str, Any]) -> bool:
+    def _fits(self, beside: int, seats: int, solving: int, params: dict[str, Any]) -> bool:
         """Whether learners of these parameters take at most half of the memory, as `check_state` reckons."""
         learner = make_learner(self.spec, params, self.encoder.schema)
-        need = seats * st.nbytes(learner, self.shape) + scratch(learner, self.shape)
+        need = seats * st.nbytes(learner, self.shape) + max(solving, scratch(learner, self.shape))
         return need <= (headroom(self.cap).bytes - beside) // 2
 
     def held(self) -> int:
@@ -106,6 +113,10 @@ class Fit:
     def nbytes(self) -> int:
         """Bytes of the state, grown as large as it may."""
         return st.nbytes(self.learner, self.shape)
+
+    def solving(self) -> int:
+        """Bytes that it takes to solve in, beside the state."""
+        return scratch(self.learner, self.shape)
 
     def learn(self, piece: Piece, keep: NDArray[np.bool_] | None = None) -> None:
         """Score the rows, learn from them, and count what the scores were worth. `keep` (n,): those rows alone."""
