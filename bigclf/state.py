@@ -129,7 +129,7 @@ def change_units(learner: Learner, state: State, old_code: Array, new_code: Arra
     for path, old in flatten(state).items():
         axes = learner.axes[path]
         if any(axis in most for axis in axes):  # what rows have made longer
-            arrays[path] = np.zeros(extents(axes, new, old))
+            arrays[path] = np.zeros(extents(learner, path, new, old))
         if "units" not in axes:
             arrays[path][tuple(slice(0, n) for n in old.shape)] = old
             continue
