@@ -74,7 +74,7 @@ def bagged(
     def update(s: Members, block: Block, plan: Plan) -> Members:
         n = block.y.size
         rate = rates.rows(s.own, block.y, plan.target) if rates else None
-        tally, later = _tallies(plan)
+        tally, later = tallies(plan)
         times, new = np.empty(n), []
         for m, base in enumerate(bases):
             mine = private(plan)
@@ -94,16 +94,17 @@ def bagged(
                 block.y,
                 plan.target,
             )
-        _outcomes(tally, later, many, plan)
+        outcomes(tally, later, many, plan)
         return s._replace(base=tuple(new))
 
-    def weights(s: Members, units: int) -> Array:
-        out = np.empty(many)
-        votes.trusts(trust, s.record.right, s.record.guess, s.record.truth, out)
-        return out
+    def poll(s: Members, tally: Array, each: Sequence[Scores]) -> None:
+        weight = np.empty(many)
+        votes.trusts(trust, s.record.right, s.record.guess, s.record.truth, weight)
+        for scores, v in zip(each, weight, strict=True):
+            votes.poll(tally, scores, float(v))
 
     record = dict.fromkeys(Record._fields, (many, "classes"))
-    return _ensemble(bases, init, update, weights, record, rates.axes if rates else {})
+    return ensemble(bases, init, update, poll, record, rates.axes if rates else {})
 
 
 def boosted(bases: Sequence[Learner], chain: links.Chain, draw: int, seed: int, repeat: bool) -> Learner:
@@ -116,7 +117,7 @@ def boosted(bases: Sequence[Learner], chain: links.Chain, draw: int, seed: int, 
 
     def update(s: Members, block: Block, plan: Plan) -> Members:
         n = block.y.size
-        tally, later = _tallies(plan)
+        tally, later = tallies(plan)
         lam, rate, times, new = counts(plan), np.empty(n), np.empty(n), []
         plain = plan._replace(weight=plan.weight[:0, :0], repeat=plan.repeat[:0, :0])  # it is in lam
         count = s.own.rows
@@ -127,47 +128,48 @@ def boosted(bases: Sequence[Learner], chain: links.Chain, draw: int, seed: int, 
             mine = counted(private(plain._replace(post=lam[None])), times, repeat)
             new.append(base.update(s.base[m], block, mine))
             links.after(chain, tally, later, mine.pre, mine.post, plan.target, lam, s.record.sums[m])
-        _outcomes(tally, later, many, plan)
+        outcomes(tally, later, many, plan)
         return Members(tuple(new), s.record, Seen(count))
 
-    def weights(s: Members, units: int) -> Array:
-        out = np.empty(many)
-        links.trusts(chain.after, s.record.sums, units, out)
-        return out
+    def poll(s: Members, tally: Array, each: Sequence[Scores]) -> None:
+        weight = np.empty(many)
+        links.trusts(chain.after, s.record.sums, len(each[0]), weight)
+        for scores, v in zip(each, weight, strict=True):
+            votes.poll(tally, scores, float(v))
 
     record: Axes = {"sums": (many, 3), "mass": (many, "classes")}
-    return _ensemble(bases, init, update, weights, record, {"rows": ("classes",)})
+    return ensemble(bases, init, update, poll, record, {"rows": ("classes",)})
 
 
-def _tallies(plan: Plan) -> tuple[Array, Array]:
+def tallies(plan: Plan) -> tuple[Array, Array]:
     """Of the votes before the rows, and after them where that is wanted."""
     units, n = plan.target.shape
     return votes.empty(units, n), votes.empty(units, n if plan.post.shape[1] else 0)
 
 
-def _outcomes(tally: Array, later: Array, members: int, plan: Plan) -> None:
+def outcomes(tally: Array, later: Array, members: int, plan: Plan) -> None:
+    """Write what the members answer into the plan."""
     votes.outcome(tally, members, plan.pre)
     if plan.post.shape[1]:
         votes.outcome(later, members, plan.post)
 
 
-def _ensemble(
+def ensemble(
     bases: Sequence[Learner],
     init: Callable[[Shape], Members],
     update: Callable[[Members, Block, Plan], Members],
-    weights: Callable[[Members, int], Array],
+    poll: Callable[[Members, Array, Sequence[Scores]], None],
     record: Axes,
     own: Axes,
 ) -> Learner:
-    """The learner of all members; weights(state, units): of their votes (members,)."""
+    """The learner of all members; poll(state, tally, scores of each): all vote on rows that are not learned."""
     first = bases[0]
     pull, finish = first.pull, first.finish
 
     def decision(s: Members, X: Any) -> Scores:
         each = [b.decision(t, X) for b, t in zip(bases, s.base, strict=True)]
         tally = votes.empty(*each[0].shape)
-        for scores, v in zip(each, weights(s, len(each[0])), strict=True):
-            votes.poll(tally, scores, float(v))
+        poll(s, tally, each)
         out = np.empty(each[0].shape)
         votes.outcome(tally, len(bases), out)
         return out
