@@ -161,6 +161,6 @@ class Spec:
     uses_weights: bool = True
     settle: Callable[[dict[str, Any], Callable[[dict[str, Any]], bool]], dict[str, Any]] | None = None  # till they fit
     cure: str = ""  # what would help where it does not fit
-    further: Callable[[Mapping[str, Any]], tuple[Param, ...]] | None = None  # options that others, by name, bring along
+    settled: Callable[[Spec, Mapping[str, Any]], Spec] | None = None  # as options, by name, change it: those of a base
     balances: bool = False  # weighs the classes by itself: constant weights of two classes cancel out
     notes: tuple[str, ...] = field(default=())

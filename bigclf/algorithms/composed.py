@@ -20,14 +20,14 @@ Make: TypeAlias = Callable[[int], Learner]  # a base whose draws are of this see
 GATES = {"perceptron": 0, "svm": 1, "kernel": 1}  # as in bigclf.kernels.gradient
 FULL = 20_000  # support points, where --kernel-budget does not say
 
-BASE = (
-    Param(
-        "base",
-        str,
-        "svm",
-        "what learns: perceptron, svm, kernel (an svm in a Gaussian kernel's space), or an algorithm, whose options "
-        "then begin with base-",
-    ),
+BASE = Param(
+    "base",
+    str,
+    "svm",
+    "what learns: perceptron, svm, kernel (an svm in a Gaussian kernel's space), or an algorithm, whose options then "
+    "begin with base-",
+)
+STEPS = (
     Param("eta", float, 0.3, "step length of perceptron, svm, kernel", low=0.0, open_low=True),
     Param("eta-schedule", str, "constant", "sqrt: eta / sqrt(t) in step t", choices=("constant", "sqrt")),
     Param("gamma", float, 1.0, "of --base kernel: exp(-gamma |x - z|^2)", low=0.0, open_low=True),
@@ -80,21 +80,27 @@ class Recipe:
 
 
 def declare(
-    name: str, line: str, source: str, recipe: Recipe, params: tuple[Param, ...] = (), notes: tuple[str, ...] = ()
+    name: str,
+    line: str,
+    source: str,
+    recipe: Recipe,
+    params: tuple[Param, ...] = (),
+    notes: tuple[str, ...] = (),
+    base: str = "svm",
 ) -> Spec:
-    """The declaration of a method."""
+    """The declaration of a method; base: the one that it has by default."""
     many = any(p.name == "members" for p in params)
     return Spec(
         name,
         line,
         source,
         partial(assemble, name, recipe),
-        (*params, *BASE),
+        (*params, replace(BASE, default=base), *STEPS),
         scale="std,row-l2",
         cost=f"O({'members x ' if many else ''}nnz) a row; with --base kernel O(support points x columns)",
         memory=f"8 bytes x {'members x ' if many else ''}units x columns; with --base kernel support points x columns",
         cure="--kernel-budget with a lower number",
-        further=further,
+        settled=settled,
         notes=notes,
     )
 
@@ -133,7 +139,7 @@ def _over_algorithm(name: str, recipe: Recipe, base: str, options: Options) -> L
     from bigclf.algorithms import registry
 
     spec = registry.get(base, "--base")
-    for p in BASE[1:]:
+    for p in STEPS:
         if options[p.name.replace("-", "_")] != p.default:
             raise UsageError(f"--{p.name}: goes with --base {', '.join(GATES)}, not with {base}")
     if recipe.inside:
@@ -146,7 +152,7 @@ def _over_algorithm(name: str, recipe: Recipe, base: str, options: Options) -> L
         return registry.build(base, **(theirs | seeded))
 
     learner = make(1)
-    if not spec.uses_weights or learner.grain != "row" or learner.tiled or learner.refit is not None:
+    if not spec.uses_weights or learner.grain != "row" or learner.tiled:
         raise UsageError(f"--base {base}: {name} needs a base that goes row by row and heeds the weights of rows")
     if recipe.margins and not learner.margins:
         raise UsageError(f"--base {base}: {name} needs a base that is told what margin to keep")
@@ -155,11 +161,11 @@ def _over_algorithm(name: str, recipe: Recipe, base: str, options: Options) -> L
 
 def _kernel_below(spec: Spec, options: Options) -> Options | None:
     """Where the innermost base is the kernel: its options, and an svm instead, so that all share the kernel values."""
-    if spec.further is None:
+    if spec.settled is None:
         return None
-    base = options.get("base", "svm")
+    base = _base(spec, options)
     if base == "kernel":
-        found = {k: options.pop(k, p.default) for p in BASE[3:] for k in [p.name.replace("-", "_")]}
+        found = {k: options.pop(k, p.default) for p in STEPS[2:] for k in [p.name.replace("-", "_")]}
         options["base"] = "svm"
         return found
     if base in GATES:
@@ -174,13 +180,18 @@ def _kernel_below(spec: Spec, options: Options) -> Options | None:
     return found_below
 
 
-def further(given: Mapping[str, Any]) -> tuple[Param, ...]:
-    """The options of a base that is an algorithm; UsageError where there is none of this name."""
+def settled(spec: Spec, given: Mapping[str, Any]) -> Spec:
+    """The declaration with options and scaling of a base that is an algorithm; UsageError where there is none."""
     from bigclf.algorithms import registry
 
-    base = given.get("base", "svm")
+    base = _base(spec, given)
     if base in GATES:
-        return ()
+        return spec
     registry.get(base, "--base")
-    theirs = {k.removeprefix("base-"): v for k, v in given.items() if k.startswith("base-")}
-    return tuple(replace(p, name=f"base-{p.name}") for p in registry.meant(base, theirs).params if p.name != "seed")
+    below = registry.meant(base, {k.removeprefix("base-"): v for k, v in given.items() if k.startswith("base-")})
+    theirs = tuple(replace(p, name=f"base-{p.name}") for p in below.params if p.name != "seed")
+    return replace(spec, params=spec.params + theirs, scale=below.scale)
+
+
+def _base(spec: Spec, given: Mapping[str, Any]) -> str:
+    return str(given.get("base", next(p.default for p in spec.params if p.name == "base")))

@@ -164,7 +164,7 @@ def ensemble(
 ) -> Learner:
     """The learner of all members; poll(state, tally, scores of each): all vote on rows that are not learned."""
     first = bases[0]
-    pull, finish = first.pull, first.finish
+    pull, finish, refit = first.pull, first.finish, first.refit
 
     def decision(s: Members, X: Any) -> Scores:
         each = [b.decision(t, X) for b, t in zip(bases, s.base, strict=True)]
@@ -185,5 +185,6 @@ def ensemble(
         update=update,
         decision=decision,
         finish=finish and (lambda s: s._replace(base=tuple(finish(t) for t in s.base))),
+        refit=refit and (lambda s, old, new: s._replace(base=tuple(refit(t, old, new) for t in s.base))),
         pull=pull and (lambda s: together([pull(t) for t in s.base])),
     )

@@ -25,14 +25,14 @@ def under(prefix: str, axes: Axes) -> dict[str, tuple[str | int, ...]]:
 
 def over(base: Learner, own: Axes, **changed: Any) -> Learner:
     """A learner whose state is `Over` that of the base; what is not given is as the base has it."""
-    finish, pull = base.finish, base.pull
+    finish, pull, refit = base.finish, base.pull, base.refit
     made: dict[str, Any] = {
         "axes": under("base", base.axes) | under("own", own),
         "decision": lambda s, X: base.decision(s.base, X),
         "finish": finish and (lambda s: s._replace(base=finish(s.base))),
         "pull": pull and (lambda s: pull(s.base)),
         "merge": None,
-        "refit": None,
+        "refit": refit and (lambda s, old, new: s._replace(base=refit(s.base, old, new))),
     }
     return replace(base, **(made | changed))
 

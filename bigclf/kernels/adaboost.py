@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
 from bigclf.kernels.votes import answer, cast
@@ -156,8 +154,8 @@ def judge(
 ) -> None:
     """A member votes on each row as it was before; then it is judged on it, and lam[:, i] becomes what the next sees.
 
-    ended (n,): where the vote is over; later, over: the same of votes after the rows, where over is not empty. pre, post,
-    judged (units, n): scores before and after the rows, and those it is judged by; seen (n,): weight of all rows so far;
+    ended (n,): where the vote is over; later, over: the same of votes after the rows, where over is not empty; pre,
+    post, judged (units, n): scores before and after the rows, and those it is judged by; seen (n,): weight of all rows;
     sums (3,): weights while right, while wrong, and of M2 the running sum; p (classes,): scratch.
     alone: there is one class only, so no label is wrong, and M2 has nothing to judge by.
     """
