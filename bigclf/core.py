@@ -92,6 +92,7 @@ class Learner:
     signed: tuple[str, ...] = ()  # fields that change sign when a unit's positive and negative class change places
     rival: bool = False  # units compete for a row: what was one unit's becomes two halves
     margins: bool = False  # heeds Plan.margin
+    probable: bool = False  # scores are 2 p - 1, of two classes p+ - p-, with probabilities p
     grain: str = "row"  # "tile": update wants whole tiles of TILE rows, and solves between them; "end": only at the end
     tiled: bool = False  # goes row by row, and wants whole tiles all the same: rounding depends on how rows are cut
     finish: Callable[[State], State] | None = None  # before predicting or saving: whatever was put off

@@ -41,22 +41,24 @@ BOLE = (
 )
 
 
-def _adaboost(make: Make, options: Options, kind: str, soft: bool, ranked: bool = False, both: bool = False) -> Learner:
-    """kind: of `kernels.adaboost`, by name; soft, both: as in its Rule; ranked: as in `compose.adaboost.How`."""
+def _adaboost(make: Make, options: Options, kind: str, ranked: bool = False, both: bool = False) -> Learner:
+    """kind: of `kernels.adaboost`, by name; both: as in its Rule; ranked: as in `compose.adaboost.How`."""
     from bigclf.compose.adaboost import How, adaboost
     from bigclf.kernels import adaboost as ab
     from bigclf.kernels.chance import DRAWS
 
     compat = options.get("moa_compat", False)
+    bases = [make(seed) for seed in seeds(options)]
     rule = ab.Rule(
         getattr(ab, kind.upper()),
         options.get("z") == "running",
-        soft,
+        kind == "m2" or (kind == "oza" and bases[0].probable),
         float(options["eps_min"]),
         options["eps_smooth"],
         compat,
         both,
-        compat or options["on_weak"] == "break" or options.get("break_votes", False),
+        options["on_weak"] == "break",
+        options.get("break_votes", False),
         float(options.get("error_bound", 0.5)),
         float(options.get("weight_shift", 0.0)),
     )
@@ -69,7 +71,7 @@ def _adaboost(make: Make, options: Options, kind: str, soft: bool, ranked: bool 
         options["on_weak"] == "reset",
         ranked,
     )
-    return adaboost([make(seed) for seed in seeds(options)], how)
+    return adaboost(bases, how)
 
 
 def _spec(name: str, line: str, source: str, *params: Param, **rules: Any) -> Spec:
@@ -82,7 +84,6 @@ SPECS = (
         "online AdaBoost.M1: half of what a member sees it had wrong",
         f"{SANTOS} 10 to 25; reconstructed",
         kind="m1",
-        soft=False,
     ),
     _spec(
         "oabm2",
@@ -90,16 +91,14 @@ SPECS = (
         f"{SANTOS} 26 to 46; reconstructed",
         Param("z", str, "chord", "normalizer: its chord 2 eps, or a running sum", choices=("chord", "running")),
         kind="m2",
-        soft=True,
     ),
-    _spec("oza-boost", "online AdaBoost by rows seen", "Oza & Russell, AISTATS 2001", COMPAT, kind="oza", soft=True),
+    _spec("oza-boost", "online AdaBoost by rows seen", "Oza & Russell, AISTATS 2001", COMPAT, kind="oza"),
     _spec(
         "adob",
         "the same, the worst member first, then best and worst as the row goes right or wrong",
         "Santos, Goncalves, Silva & Barros, ECML PKDD 2014",
         COMPAT,
         kind="oza",
-        soft=True,
         ranked=True,
     ),
     _spec(
@@ -108,7 +107,6 @@ SPECS = (
         "Barros, Santos & Goncalves, IJCNN 2016",
         *BOLE,
         kind="oza",
-        soft=True,
         ranked=True,
         both=True,
     ),

@@ -58,7 +58,7 @@ def build(floor: float = 1e-3) -> Learner:
     def refit(s: Gaussians, old: Array, new: Array) -> Gaussians:
         return s._replace(code=recoded(s.code, old, new, s.n))
 
-    return Learner(init, update, decision, AXES, merge=merge, refit=refit)
+    return Learner(init, update, decision, AXES, merge=merge, refit=refit, probable=True)
 
 
 SPECS = (

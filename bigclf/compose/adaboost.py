@@ -26,6 +26,7 @@ class Sight(NamedTuple):
 
     weight: Array  # (classes,) of rows
     fresh: Array  # (1,) how often a member began anew
+    order: Array  # (members,) of the last row, where they are ranked
 
 
 class How(NamedTuple):
@@ -60,8 +61,8 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
     many, rule = len(bases), how.rule
 
     def init(shape: Shape) -> Members:
-        sums, sight = Judged(np.zeros((many, 3))), Sight(np.zeros(shape.classes), np.zeros(1))
-        return Members(tuple(b.init(shape) for b in bases), sums, sight)
+        sight = Sight(np.zeros(shape.classes), np.zeros(1), np.arange(float(many)))
+        return Members(tuple(b.init(shape) for b in bases), Judged(np.zeros((many, 3))), sight)
 
     def update(s: Members, block: Block, plan: Plan) -> Members:
         if not (how.reset or how.ranked):
@@ -123,7 +124,9 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         """One row: each member in its turn; they vote in their fixed order with the weights before the row."""
         turn = begun(s, block, plan)
         before, told, new = s.record.sums.copy(), {}, list(s.base)
-        order = _ranking(s.record.sums) if how.ranked else list(range(many))
+        if how.ranked and turn.lam.any():
+            s.own.order[:] = _ranked(s.own.order, s.record.sums)
+        order = [int(m) for m in s.own.order]
         right = False
         nobody, _ = tallies(plan._replace(post=plan.post[:0, :0]))
         while order:
@@ -162,12 +165,12 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         update,
         poll,
         {"sums": (many, 3)},
-        {"weight": ("classes",), "fresh": (1,)},
+        {"weight": ("classes",), "fresh": (1,), "order": (many,)},
     )
 
 
-def _ranking(sums: Array) -> list[int]:
-    """Members by how much of what they saw they had right, the best first; of equals the first."""
+def _ranked(order: Array, sums: Array) -> Array:
+    """The members by how much of what they saw they had right, the best first; of equals the one that was before."""
     total = sums[:, 0] + sums[:, 1]
     accuracy = np.divide(sums[:, 0], total, out=np.zeros(len(sums)), where=total > 0.0)
-    return np.argsort(-accuracy, kind="stable").tolist()  # type: ignore[no-any-return]
+    return order[np.argsort(-accuracy[order.astype(int)], kind="stable")]

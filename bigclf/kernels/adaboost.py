@@ -25,9 +25,10 @@ class Rule(NamedTuple):
     soft: bool  # a vote is the member's probabilities; else its answer
     floor: float  # of errors, and of one minus them
     smooth: bool  # the error of a vote's weight is (wrong + 1/2) / (all + 1)
-    compat: bool  # as in MOA: a member without errors does not vote
+    compat: bool  # as in MOA: a member without errors, or wrong more than right, ends the vote
     both: bool  # a member votes once it was both right and wrong
-    breaks: bool  # a member that does not vote ends the vote
+    weak_ends: bool  # a member that is wrong more than right ends the vote
+    silent_ends: bool  # a member that does not vote ends it
     bound: float  # largest error of a member that votes
     shift: float  # added to the weight of a vote
 
@@ -48,11 +49,19 @@ def trust(rule: Rule, sums: Array) -> float:
     total = right + wrong
     if total <= 0.0 or wrong / total > rule.bound:
         return 0.0
-    if (rule.compat and wrong == 0.0) or (rule.both and (right == 0.0 or wrong == 0.0)):
+    if rule.both and (right == 0.0 or wrong == 0.0):
         return 0.0
     e = (wrong + 0.5) / (total + 1.0) if rule.smooth else error(rule, right, wrong)
-    v = math.log((1.0 - e) / e)
-    return v + rule.shift if v > 0.0 or rule.shift > 0.0 else 0.0
+    return max(0.0, math.log((1.0 - e) / e)) + rule.shift
+
+
+@exact_helper
+def ends(rule: Rule, sums: Array) -> bool:
+    """Whether the vote ends before this member."""
+    right, wrong = sums[0], sums[1]
+    if wrong > right and (rule.weak_ends or rule.compat):
+        return True
+    return (rule.compat and wrong == 0.0) or (rule.silent_ends and trust(rule, sums) == 0.0)
 
 
 @exact_helper
@@ -71,13 +80,11 @@ def believed(scores: Array, i: int, p: Array) -> None:
 
 
 @exact_helper
-def vote(rule: Rule, tally: Array, ended: Array, scores: Array, i: int, v: float, p: Array) -> None:
-    """Add a member's vote of weight v on row i, unless the vote has ended there. p (classes,): scratch."""
+def vote(rule: Rule, tally: Array, ended: Array, scores: Array, i: int, sums: Array, p: Array) -> None:
+    """Add the vote on row i of a member with these sums (3,), unless the vote has ended there. p (classes,): scratch."""
     units = len(scores)
-    if ended[i]:
-        v = 0.0
-    elif rule.breaks and v == 0.0:
-        ended[i] = True
+    ended[i] = ended[i] or ends(rule, sums)
+    v = 0.0 if ended[i] else trust(rule, sums)
     if not rule.compat:  # there a row without any vote has no answer
         cast(tally, scores, i, 0.0 if rule.soft else v)
     elif not rule.soft:
@@ -95,9 +102,8 @@ def vote(rule: Rule, tally: Array, ended: Array, scores: Array, i: int, v: float
 @exact_kernel
 def poll(rule: Rule, tally: Array, ended: Array, scores: Array, sums: Array, p: Array) -> None:
     """A member votes on all rows with the weight that its sums (3,) give it."""
-    v = trust(rule, sums)
     for i in range(scores.shape[1]):
-        vote(rule, tally, ended, scores, i, v, p)
+        vote(rule, tally, ended, scores, i, sums, p)
 
 
 @exact_helper
@@ -161,7 +167,7 @@ def judge(
     """
     units = len(target)
     for i in range(seen.size):
-        vote(rule, tally, ended, pre, i, trust(rule, sums), p)
+        vote(rule, tally, ended, pre, i, sums, p)
         own = -1
         for u in range(units):
             if target[u, i] > 0:
@@ -180,7 +186,7 @@ def judge(
                     p[c] = 1.0 if c == a else 0.0
             passed(rule, lam, i, own, p, seen[i], sums)
         if over.size > 0:
-            vote(rule, later, over, post, i, trust(rule, sums), p)
+            vote(rule, later, over, post, i, sums, p)
 
 
 @exact_kernel
