@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What each unit shall do with each row, and what it answers. All arrays are (units, n).
+    """What each unit shall do with each row, and what it answers. All arrays are (units, n), `margin` (1, n).
 
     `weight`, `repeat`, `post` and `margin` may be empty (0, 0): then every weight is one, every row is shown once, the
     score after the row is not wanted, and every row is to keep a margin of one.
@@ -61,7 +61,7 @@ class Pull(NamedTuple):
     """How much each class has moved a learner."""
 
     by_class: Array  # (classes,) sums of weight times squared length of the step along the gradient
-    gii: float  # sum over the rows of (GI - 1)^2, GI being the sum of the negative over that of the positive class
+    gii: float  # sum over the rows, from where both are above 0, of (negative / positive - 1)^2
 
 
 def no_growth(shape: Shape) -> Mapping[str, int]:
@@ -161,6 +161,6 @@ class Spec:
     uses_weights: bool = True
     settle: Callable[[dict[str, Any], Callable[[dict[str, Any]], bool]], dict[str, Any]] | None = None  # till they fit
     cure: str = ""  # what would help where it does not fit
-    further: Callable[[Mapping[str, Any]], tuple[Param, ...]] | None = None  # options that others, by name, bring along
+    settled: Callable[[Spec, Mapping[str, Any]], Spec] | None = None  # as options, by name, change it: those of a base
     balances: bool = False  # weighs the classes by itself: constant weights of two classes cancel out
     notes: tuple[str, ...] = field(default=())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -37,9 +36,9 @@ def get(name: str, option: str = "--algo") -> Spec:
 
 
 def meant(name: str, given: Mapping[str, Any]) -> Spec:
-    """The algorithm of this name, with the options that those given bring along, as a base brings its own."""
+    """The algorithm of this name as the options given settle it: a base brings options of its own."""
     spec = get(name)
-    return spec if spec.further is None else replace(spec, params=spec.params + spec.further(given))
+    return spec if spec.settled is None else spec.settled(spec, given)
 
 
 def arguments(spec: Spec, params: dict[str, object]) -> dict[str, object]:
