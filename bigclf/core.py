@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What each unit shall do with each row, and what it answers. All arrays are (units, n).
+    """What each unit shall do with each row, and what it answers. All arrays are (units, n), `margin` (1, n).
 
     `weight`, `repeat`, `post` and `margin` may be empty (0, 0): then every weight is one, every row is shown once, the
     score after the row is not wanted, and every row is to keep a margin of one.
@@ -61,7 +61,7 @@ class Pull(NamedTuple):
     """How much each class has moved a learner."""
 
     by_class: Array  # (classes,) sums of weight times squared length of the step along the gradient
-    gii: float  # sum over the rows of (GI - 1)^2, GI being the sum of the negative over that of the positive class
+    gii: float  # sum over the rows, from where both are above 0, of (negative / positive - 1)^2
 
 
 def no_growth(shape: Shape) -> Mapping[str, int]:

@@ -74,6 +74,7 @@ COMPOSED = (
     "oadab --base oob",
     "osmote --base orusb1",
     "csogd-sum2 --base ouob --base-base kernel",
+    "osmote --base oob --base-base kernel",
     "ob --base arow",
     "oadac2 --base pa-1",
 )

@@ -118,6 +118,24 @@ def test_score_before_the_row_is_the_decision_just_before_it(name):
 
 
 @each
+def test_score_after_the_row_is_the_decision_just_after_it(name):
+    learner = LEARNERS[name]
+    if learner.grain != "row" or not registry.get(name.split()[0]).uses_weights:
+        pytest.skip("is no base of others")
+    X, y = made(40, 15)
+    s = learner.init(Shape(1, X.shape[1], 2))
+    for i in range(len(y)):
+        plan = new_plan(BINARY, y[i : i + 1])
+        plan = plan._replace(post=np.full((1, 1), np.nan))
+        s = learner.update(s, Block(np.arange(i, i + 1), X[i : i + 1], y[i : i + 1]), plan)
+        if name.startswith("osmote"):  # rows made up beside it were learned since
+            assert np.isfinite(plan.post).all()
+            continue
+        done = learner.finish(s) if learner.finish else s
+        np.testing.assert_allclose(plan.post, learner.decision(done, X[i : i + 1]), rtol=1e-7, atol=1e-9)
+
+
+@each
 def test_a_row_that_a_unit_skips_teaches_it_nothing(name):
     """Neither one without a label, nor one whose target is 0."""
     learner = LEARNERS[name]

@@ -8,7 +8,7 @@ import naive_imbalance as naive
 import numpy as np
 import pytest
 from data import BINARY, csr, train
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bigclf import state as states
@@ -16,7 +16,7 @@ from bigclf.algorithms import registry
 from bigclf.algorithms.bagging import seeds
 from bigclf.compose.kernel_space import in_kernel_space
 from bigclf.core import Block, Shape
-from bigclf.errors import UnsupportedError, UsageError
+from bigclf.errors import BudgetError, UsageError
 from bigclf.kernels import chain, gradient
 from bigclf.kernels.chance import EXPECT, ONCE, POISSON, ROUND, poisson, uniform
 from bigclf.kernels.class_sizes import harmonic
@@ -24,6 +24,7 @@ from bigclf.units import code_matrix, decode, new_plan
 
 CELLS = [(m, b) for m in naive.METHODS for b in naive.BASES if not naive.refused(m, b)]
 RANDOM = [m for m in naive.METHODS if any(p.name == "draw" for p in registry.get(m).params)]
+CHANCE = [m for m in naive.METHODS if any(p.name == "seed" for p in registry.get(m).params)]
 OURS = {
     "K": "neighbours",
     "g": "gamma",
@@ -77,7 +78,7 @@ def built(method, base, **params):
 
 def draws(method, seed=1):
     """Those of a method with this seed."""
-    if method not in RANDOM:
+    if method not in CHANCE:
         return None
     return DrawnInside(seed, 4) if method == "okb" else Drawn(seed)
 
@@ -223,6 +224,7 @@ TRUSTS = {
 
 def ten(method, **params):
     more = {"draw": "round"} if method in RANDOM else {}
+    more |= {"between": "half"} if method == "osmote" else {}
     more |= {"members": 3} if method in naive.BAGS + naive.CHAINS else {}
     learner = registry.build(method, **more, **params)
     s, pre, _ = learned(learner, TEN, SIGNS)
@@ -268,7 +270,7 @@ def test_worked_steps_of_harmonized_descent():
     _, s, _ = ten("hgd", base="kernel")
     want = [-0.3, -0.15, 1.8, -0.48, -0.395604, -0.345533, -0.311137, 0.550301]
     np.testing.assert_allclose(s.base.w[0, :8], want, atol=1e-6)
-    np.testing.assert_array_equal(s.points[:8], TEN[[0, 1, 2, 3, 4, 6, 7, 9]])
+    np.testing.assert_array_equal(s.points[:, :8].T, TEN[[0, 1, 2, 3, 4, 6, 7, 9]])
     np.testing.assert_allclose(ten("hgd", rho_smoothing=0.9)[1].w[0], [1.708221, 1.214732], atol=1e-6)
     np.testing.assert_allclose(ten("hgd", rho_smoothing=0.9, warmup=False)[1].w[0], [1.260232, 0.953904], atol=1e-6)
 
@@ -282,7 +284,7 @@ def test_worked_steps_of_many_classes():
 
 def test_worked_rows_made_up():
     _, s, pre = ten("osmote", base="kernel")
-    np.testing.assert_allclose(s.base.points[[6, 10]], [[0.95, 0.2], [0.9, 0.7]], atol=1e-12)
+    np.testing.assert_allclose(s.base.points[:, [6, 10]].T, [[0.95, 0.2], [0.9, 0.7]], atol=1e-12)
     np.testing.assert_allclose(pre[6:], [-0.350431, 0.089808, 0.286578, -0.391069], atol=1e-6)
 
 
@@ -295,6 +297,7 @@ def test_repeated_steps_stop_where_the_loss_ends():
     np.testing.assert_allclose(weights(ten("oor", apply="repeat")[1])[0], [1.32, 0.81], atol=1e-9)
 
 
+@settings(deadline=None)
 @given(st.floats(-3, 3), st.floats(0.01, 2), st.integers(0, 30), st.sampled_from([gradient.PERCEPTRON, gradient.HINGE]))
 def test_how_many_repeats_move_is_what_a_loop_finds(m, move, k, gate):
     n = 0
@@ -359,7 +362,7 @@ def test_harmonized_descent_ends_where_the_ratio_of_the_classes_weighs():
     s = learned(registry.build("hgd"), X, y)[0]
     assert 0.9 < s.pull[0] / s.pull[1] < 1.15
     plain = learned(registry.build("ogd"), X, y)[0]
-    assert s.gii[0] < plain.gii[0] or plain.pull[0] / plain.pull[1] == pytest.approx(1.0, abs=0.1)
+    assert s.gii[0] < plain.gii[0]
 
 
 def test_share_and_index_of_the_gradient():
@@ -370,7 +373,7 @@ def test_share_and_index_of_the_gradient():
     moved = 0.09 * (X * X).sum(axis=1) * (sign * pre[0] < 1)
     up, down = np.cumsum(moved * y), np.cumsum(moved * (1 - y))
     np.testing.assert_allclose(s.pull, [down[-1], up[-1]], rtol=1e-9)
-    known = up > 0
+    known = (up > 0) & (down > 0)
     assert s.gii[0] == pytest.approx(((down[known] / up[known] - 1) ** 2).sum(), rel=1e-9)
 
 
@@ -441,7 +444,7 @@ def test_members_share_kernel_values_whatever_lies_between(method):
     X, y = stream(300, 13)
     learner = registry.build(method, base="hgd", base_base="kernel", base_gamma=0.5)
     assert {a for names in learner.axes.values() for a in names if a == "slots"}
-    assert [path for path, names in learner.axes.items() if names == ("slots", "cols")] == ["points"]
+    assert [path for path, names in learner.axes.items() if names == ("cols", "slots")] == ["points"]
     s = train(learner, X, y)
     t = train(learner, csr(X), y)
     np.testing.assert_allclose(learner.decision(s, X), learner.decision(t, csr(X)), rtol=1e-7, atol=1e-9)
@@ -455,12 +458,12 @@ def test_a_full_support_set_is_told_and_a_limited_one_forgets_the_oldest():
     whole = train(registry.build("ogd", base="kernel"), X, y)
     n = int(whole.filled[0])
     assert n > 50
-    last = np.flatnonzero((X[:, None] == s.points[None, :50]).all(axis=2).any(axis=1))
+    last = np.flatnonzero((X[:, None] == s.points.T[None, :50]).all(axis=2).any(axis=1))
     assert last.min() > 1024  # all are of the last rows
     small = registry.build("ogd", base="kernel")
     full = in_kernel_space(registry.build("ogd"), 1.0, 60, forget=False)
     assert small.most(Shape(1, 5, 2))["slots"] > 20_000
-    with pytest.raises(UnsupportedError, match="more than 60 support points.*--kernel-budget"):
+    with pytest.raises(BudgetError, match="more than 60 support points.*--kernel-budget"):
         train(full, X, y)
 
 
@@ -480,6 +483,13 @@ def test_a_full_support_set_is_told_and_a_limited_one_forgets_the_oldest():
         ("oob", {"base": "pa"}, "weights of rows"),
         ("oob", {"base": "fsvc"}, "row by row"),
         ("oob", {"base": "ob"}, None),
+        ("ogd", {"base": "pa-1"}, "part of the steps"),
+        ("oob", {"base": "osmote", "base_base": "kernel"}, "row by row"),
+        ("oob", {"base": "csrda1", "base_base": "kernel"}, "each column"),
+        ("oob", {"base": "csogd-cost1", "base_base": "perceptron"}, "no margin"),
+        ("csogd-cost1", {"base": "oob", "base_base": "perceptron"}, "no margin"),
+        ("hgd", {"gamma": 2.0}, "--gamma: goes with --base kernel"),
+        ("hgd", {"base": "perceptron", "kernel_budget": 5}, "--kernel-budget: goes with --base kernel"),
         ("csogd-sum1", {"base": "arow"}, "what margin"),
         ("oob", {"base": "nothing"}, "no algorithm"),
         ("oob", {"base": "arow", "eta": 0.1}, "--eta"),

@@ -30,7 +30,7 @@ MAY_USE = {
     "state": {"core", "errors"},
     "reading": {"core", "errors", "jit", "block", "start", "draws"},
     "kernels": {"core", "jit", "block"},
-    "compose": {"core", "errors", "block", "state", "kernels"},
+    "compose": {"core", "errors", "block", "draws", "state", "kernels"},
     "algorithms": {"core", "errors", "block", "draws", "kernels", "compose"},
     "units": {"core", "reading"},
     "weighting": {"errors", "reading"},

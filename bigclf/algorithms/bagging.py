@@ -7,11 +7,12 @@ Computing 107 (2021).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from bigclf.algorithms.composed import CHANCE, MEMBERS, Make, Options, Recipe, declare, plain
-from bigclf.core import Learner, Param
+from bigclf.algorithms.composed import APPLY, CHANCE, MEMBERS, Make, Options, Recipe, declare, plain, seed_of
+from bigclf.core import Learner, Param, Spec
 
 CIEL = "Wang, Minku & Yao, CIEL 2013"
 TKDE = "Wang, Minku & Yao, TKDE 27 (2015) 1356-1368"
@@ -22,9 +23,7 @@ THETA = Param(
 
 def seeds(options: Options) -> list[int]:
     """Of the draws inside each member."""
-    from bigclf.draws import bits
-
-    return [int(b) >> 1 for b in bits(options["members"], options["seed"], 1)]
+    return [seed_of(options["seed"], 1, m) for m in range(options["members"])]
 
 
 def _bagged(
@@ -38,12 +37,10 @@ def _bagged(
 
     many = options["members"]
     kind = getattr(class_sizes, rule.upper()) if rule else None
-    rates = (
-        None if kind is None else by_size(kind, memory=options[memory] if memory else 0.0, ir=options.get("ir", 0.0))
-    )
+    rates = None if kind is None else by_size(kind, memory=options[memory] if memory else 0.0)
     shares = [(m + 1) / many if rising else 1.0 for m in range(many)]
     bases = [make(seed) for seed in seeds(options)]
-    how = DRAWS[options["draw"]], options["seed"], options["apply"] == "repeat"
+    how = DRAWS[options["draw"]], options["seed"], options.get("apply") == "repeat"
     return bagged(bases, rates, shares, getattr(votes, trust.upper()), *how)
 
 
@@ -51,8 +48,9 @@ def _kappa(gate: int, options: Options) -> Learner:
     return plain(gate, options, gain="kappa", draw=options["draw"], seed=options["seed"])
 
 
-def _bag(name: str, line: str, source: str, recipe: Any, *params: Param, **more: Any) -> Any:
-    return declare(name, line, source, Recipe(recipe, **more), (MEMBERS, *params, *CHANCE))
+def _bag(name: str, line: str, source: str, recipe: Callable[..., Learner], *params: Param, **more: Any) -> Spec:
+    chance = tuple(p for p in CHANCE if not more or p != APPLY)  # members that draw themselves weigh their rows
+    return declare(name, line, source, Recipe(recipe, **more), (MEMBERS, *params, *chance))
 
 
 SPECS = (

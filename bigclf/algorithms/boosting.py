@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any
 
 from bigclf.algorithms.bagging import seeds
-from bigclf.algorithms.composed import CHANCE, MEMBERS, Make, Options, Recipe, declare
-from bigclf.algorithms.cost_sensitive import IR, MULTI
-from bigclf.core import Learner, Param
+from bigclf.algorithms.composed import CHANCE, MEMBERS, TWO, Make, Options, Recipe, declare
+from bigclf.algorithms.cost_sensitive import IR, MULTI, known
+from bigclf.core import Learner, Param, Spec
 
 PINEAU = "Wang & Pineau, TKDE 28 (2016) 3353-3366"
 COSTS = (
-    Param("cost-positive", float, 1.0, "of a row of the positive class, of two", low=0.0, open_low=True),
-    Param("cost-negative", float, 0.8, "of a row of the negative class", low=0.0, open_low=True),
+    Param("cost-positive", float, 1.0, "of a row of the positive class, of two", low=1e-6, high=1e6),
+    Param("cost-negative", float, 0.8, "of a row of the negative class", low=1e-6, high=1e6),
 )
 RATIO = Param(
     "ratio",
@@ -41,13 +41,13 @@ def _boosted(make: Make, options: Options, after: str = "adaboost", sampling: st
         float(options.get("cost_negative", 1.0)),
         float(options.get("cost_positive", 1.0)),
         float(options.get("ratio", 1.0)),
-        float(options.get("ir", 0.0)),
+        known(options.get("ir", 0.0)),
     )
     bases = [make(seed) for seed in seeds(options)]
     return boosted(bases, rule, DRAWS[options["draw"]], options["seed"], options["apply"] == "repeat")
 
 
-def _boost(name: str, line: str, source: str, *params: Param, notes: tuple[str, ...] = (), **rules: Any) -> Any:
+def _boost(name: str, line: str, source: str, *params: Param, notes: tuple[str, ...] = (), **rules: Any) -> Spec:
     return declare(name, line, source, Recipe(partial(_boosted, **rules)), (MEMBERS, *params, *CHANCE), notes)
 
 
@@ -64,6 +64,11 @@ SPECS = (
     _boost("orusb1", "online AdaBoost, classes sampled to a ratio", f"{PINEAU}; corrected", RATIO, sampling="ratio"),
     _boost("orusb2", "online AdaBoost, classes sampled to a ratio of what rows count", PINEAU, RATIO, sampling="mass"),
     _boost(
-        "orusb3", "online AdaBoost, the larger class sampled by the ratio of the classes", PINEAU, IR, sampling="rate"
+        "orusb3",
+        "online AdaBoost, the larger class sampled by the ratio of the classes",
+        PINEAU,
+        IR,
+        sampling="rate",
+        notes=(TWO.format("--ir"),),
     ),
 )

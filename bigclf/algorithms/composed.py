@@ -1,7 +1,8 @@
 """How a method is put together over the base that --base names, and what its declaration looks like.
 
 A base is a gate of gradient steps (perceptron, svm), the same in the space of a Gaussian kernel (kernel), or another
-algorithm that goes row by row and heeds the weights of rows; the options of that one begin with `base-`.
+algorithm that goes row by row and heeds the weights of rows; the options of that one begin with `base-`. So a method
+stands on a chain of algorithms that ends at a gate, or at an algorithm that has no base.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ BASE = Param(
     "what learns: perceptron, svm, kernel (an svm in a Gaussian kernel's space), or an algorithm, whose options then "
     "begin with base-",
 )
-STEPS = (
-    Param("eta", float, 0.3, "step length of perceptron, svm, kernel", low=0.0, open_low=True),
-    Param("eta-schedule", str, "constant", "sqrt: eta / sqrt(t) in step t", choices=("constant", "sqrt")),
+ETA = Param("eta", float, 0.3, "step length of perceptron, svm, kernel", low=0.0, open_low=True)
+SCHEDULE = Param("eta-schedule", str, "constant", "sqrt: eta / sqrt(t) in step t", choices=("constant", "sqrt"))
+SPACE = (
     Param("gamma", float, 1.0, "of --base kernel: exp(-gamma |x - z|^2)", low=0.0, open_low=True),
     Param(
         "kernel-budget",
@@ -40,6 +41,7 @@ STEPS = (
         high=1_000_000,
     ),
 )
+STEPS = (ETA, SCHEDULE, *SPACE)
 SEED = Param("seed", int, 1, "of random draws", low=0)
 DRAW = Param(
     "draw",
@@ -53,6 +55,14 @@ APPLY = Param(
 )
 MEMBERS = Param("members", int, 10, "of the ensemble", low=1, high=1000)
 CHANCE = (DRAW, APPLY, SEED)
+TWO = "{} matter with two classes only"
+
+
+def seed_of(*path: int) -> int:
+    """The seed of what stands at this place of a composition: of a seed, and of the number of a part within it."""
+    from bigclf.draws import bits
+
+    return int(bits(1, *path)[0]) >> 1
 
 
 def plain(gate: int, options: Options, **more: Any) -> Learner:
@@ -73,10 +83,11 @@ class Recipe:
 
     wrap: Callable[[Make, Options], Learner] = alone
     grad: Callable[[int, Options], Learner] = plain  # the base, where it is one of gradient steps
-    refused: Mapping[str, str] | None = None  # bases without sense, and why
+    refused: Mapping[str, str] | None = None  # gates without sense, here or further down, and why
     inside: bool = False  # it is a part of the gradient steps: no other algorithm can be its base
     margins: bool = False  # bases must heed margins
     on_columns: bool = False  # it looks at rows themselves, not at their kernel values
+    steps: tuple[Param, ...] = STEPS  # those of its own options that are the gate's
 
 
 def declare(
@@ -87,111 +98,121 @@ def declare(
     params: tuple[Param, ...] = (),
     notes: tuple[str, ...] = (),
     base: str = "svm",
+    cure: str = "",
 ) -> Spec:
-    """The declaration of a method; base: the one that it has by default."""
-    many = any(p.name == "members" for p in params)
+    """The declaration of a method; base: the one that it has by default; cure: what helps where it does not fit."""
+    many = "members x " if MEMBERS in params else ""
     return Spec(
         name,
         line,
         source,
         partial(assemble, name, recipe),
-        (*params, replace(BASE, default=base), *STEPS),
+        (*params, replace(BASE, default=base), *recipe.steps),
         scale="std,row-l2",
-        cost=f"O({'members x ' if many else ''}nnz) a row; with --base kernel O(support points x columns)",
-        memory=f"8 bytes x {'members x ' if many else ''}units x columns; with --base kernel support points x columns",
-        cure="--kernel-budget with a lower number",
+        cost=f"O({many}nnz) a row; with --base kernel O(support points x columns)",
+        memory=f"8 bytes x {many}units x columns; with --base kernel support points x columns",
+        cure=cure,
         settled=settled,
         notes=notes,
     )
+
+
+def settled(spec: Spec, given: Mapping[str, Any]) -> Spec:
+    """The declaration with what a base brings along: options, scaling, what helps; UsageError where there is none."""
+    from bigclf.algorithms import registry
+
+    base = base_of(spec, given)
+    if base in GATES:
+        return replace(spec, cure="--kernel-budget with a lower number") if base == "kernel" else spec
+    registry.get(base, "--base")
+    below = registry.meant(base, {k.removeprefix("base-"): v for k, v in given.items() if k.startswith("base-")})
+    theirs = tuple(replace(p, name=f"base-{p.name}") for p in below.params if p != SEED)
+    if SEED in below.params and SEED not in spec.params:
+        theirs += (SEED,)
+    return replace(spec, params=spec.params + theirs, scale=below.scale, cure=spec.cure or below.cure)
+
+
+def base_of(spec: Spec, given: Mapping[str, Any]) -> str:
+    """The base that a method has with these options."""
+    return str(given.get("base", next(p.default for p in spec.params if p.name == "base")))
 
 
 def assemble(name: str, recipe: Recipe, base: str, **options: Any) -> Learner:
     """The learner of a method. Raises UsageError for a base that makes no sense."""
     if options.get("draw") == "weight" and options.get("apply") == "repeat":
         raise UsageError("--draw weight: rows have weights, and cannot be repeated: --apply weight")
-    why = (recipe.refused or {}).get(base)
-    if why:
-        raise UsageError(f"--base {base}: {name} makes no sense with it: {why}")
+    for p in STEPS if base not in GATES else SPACE if base != "kernel" else ():
+        if options.get(p.name.replace("-", "_"), p.default) != p.default:
+            fit = ("kernel",) if p in SPACE else tuple(GATES)
+            raise UsageError(f"--{p.name}: goes with --base {', '.join(fit)}, not with {base}")
+    theirs = {k.removeprefix("base_"): v for k, v in options.items() if k.startswith("base_")}
+    gate, below, space = _chain(base, theirs)
+    for part in (recipe, *below):
+        why = (part.refused or {}).get(gate)
+        if why:
+            raise UsageError(f"--base {gate}: {name} makes no sense with it: {why}")
     if base in GATES:
+        space = options
         return _in_space(
-            recipe, base == "kernel", lambda seed: recipe.grad(GATES[base], options | {"seed": seed}), options
+            recipe, gate == "kernel", lambda s: recipe.grad(GATES[gate], options | {"seed": s}), options, space
         )
-    return _over_algorithm(name, recipe, base, options)
+    lifted = gate == "kernel" and not any(part.on_columns for part in below)
+    if lifted:  # all members share kernel values: the space lies around the whole
+        theirs |= {"base_" * (len(below) - 1) + "base": "svm"} | _spaceless(len(below) - 1)
+    make = _algorithm(name, recipe, base, theirs)
+    return _in_space(recipe, lifted, make, options, space)
 
 
-def _in_space(recipe: Recipe, kernel: bool, make: Make, options: Options) -> Learner:
+def _chain(base: str, options: Options) -> tuple[str, list[Recipe], Options]:
+    """Below a method: the gate at the end ('' where there is none), the recipes before it, and the gate's options."""
+    from bigclf.algorithms import registry
+
+    if base in GATES:
+        return base, [], options
+    spec = registry.get(base, "--base")
+    if spec.settled is None:
+        return "", [], {}
+    theirs = {k.removeprefix("base_"): v for k, v in options.items() if k.startswith("base_")}
+    inner = base_of(spec, options)
+    gate, below, space = _chain(inner, theirs)
+    return gate, [spec.build.args[1], *below], options if inner in GATES else space  # type: ignore[attr-defined]
+
+
+def _spaceless(depth: int) -> Options:
+    """The options of the space at the end of a chain, as they are by default."""
+    return {"base_" * depth + p.name.replace("-", "_"): p.default for p in SPACE}
+
+
+def _in_space(recipe: Recipe, kernel: bool, make: Make, options: Options, space: Options) -> Learner:
     if not kernel:
         return recipe.wrap(make, options)
     from bigclf.compose.kernel_space import in_kernel_space
 
-    most = options["kernel_budget"]
+    gamma, most = (space.get(p.name.replace("-", "_"), p.default) for p in SPACE)
 
-    def space(learner: Learner) -> Learner:
-        return in_kernel_space(learner, options["gamma"], most or FULL, most > 0)
+    def around(learner: Learner) -> Learner:
+        return in_kernel_space(learner, gamma, most or FULL, most > 0)
 
     if recipe.on_columns:
-        return recipe.wrap(lambda seed: space(make(seed)), options)
-    return space(recipe.wrap(make, options))  # all members share kernel values
+        return recipe.wrap(lambda seed: around(make(seed)), options)
+    return around(recipe.wrap(make, options))
 
 
-def _over_algorithm(name: str, recipe: Recipe, base: str, options: Options) -> Learner:
-    """With another algorithm as the base."""
+def _algorithm(name: str, recipe: Recipe, base: str, theirs: Options) -> Make:
+    """Another algorithm as the base."""
     from bigclf.algorithms import registry
 
-    spec = registry.get(base, "--base")
-    for p in STEPS:
-        if options[p.name.replace("-", "_")] != p.default:
-            raise UsageError(f"--{p.name}: goes with --base {', '.join(GATES)}, not with {base}")
     if recipe.inside:
         raise UsageError(f"--base {base}: {name} is a part of the steps of {', '.join(GATES)}: take one of them")
-    theirs = {k.removeprefix("base_"): v for k, v in options.items() if k.startswith("base_")}
-    kernel = _kernel_below(spec, theirs)
+    spec = registry.get(base, "--base")
+    seeded = SEED in registry.meant(base, {k.replace("_", "-"): v for k, v in theirs.items()}).params
 
     def make(seed: int) -> Learner:
-        seeded = {"seed": seed} if any(p.name == "seed" for p in spec.params) else {}
-        return registry.build(base, **(theirs | seeded))
+        return registry.build(base, **(theirs | ({"seed": seed} if seeded else {})))
 
     learner = make(1)
     if not spec.uses_weights or learner.grain != "row" or learner.tiled:
         raise UsageError(f"--base {base}: {name} needs a base that goes row by row and heeds the weights of rows")
     if recipe.margins and not learner.margins:
         raise UsageError(f"--base {base}: {name} needs a base that is told what margin to keep")
-    return _in_space(recipe, kernel is not None, make, options | (kernel or {}))
-
-
-def _kernel_below(spec: Spec, options: Options) -> Options | None:
-    """Where the innermost base is the kernel: its options, and an svm instead, so that all share the kernel values."""
-    if spec.settled is None:
-        return None
-    base = _base(spec, options)
-    if base == "kernel":
-        found = {k: options.pop(k, p.default) for p in STEPS[2:] for k in [p.name.replace("-", "_")]}
-        options["base"] = "svm"
-        return found
-    if base in GATES:
-        return None
-    from bigclf.algorithms import registry
-
-    inner = {k.removeprefix("base_"): v for k, v in options.items() if k.startswith("base_")}
-    found_below = _kernel_below(registry.get(base, "--base"), inner)
-    for k in [k for k in options if k.startswith("base_")]:
-        del options[k]
-    options.update({f"base_{k}": v for k, v in inner.items()})
-    return found_below
-
-
-def settled(spec: Spec, given: Mapping[str, Any]) -> Spec:
-    """The declaration with options and scaling of a base that is an algorithm; UsageError where there is none."""
-    from bigclf.algorithms import registry
-
-    base = _base(spec, given)
-    if base in GATES:
-        return spec
-    registry.get(base, "--base")
-    below = registry.meant(base, {k.removeprefix("base-"): v for k, v in given.items() if k.startswith("base-")})
-    theirs = tuple(replace(p, name=f"base-{p.name}") for p in below.params if p.name != "seed")
-    return replace(spec, params=spec.params + theirs, scale=below.scale)
-
-
-def _base(spec: Spec, given: Mapping[str, Any]) -> str:
-    return str(given.get("base", next(p.default for p in spec.params if p.name == "base")))
+    return make

@@ -62,7 +62,9 @@ def _harmonized(gate: int, options: Options) -> Learner:
 
 
 SPECS = (
-    declare("ogd", "online gradient descent: a step wherever a row has a loss", "Zinkevich, ICML 2003", Recipe()),
+    declare(
+        "ogd", "online gradient descent: a step wherever a row has a loss", "Zinkevich, ICML 2003", Recipe(inside=True)
+    ),
     declare(
         "hgd",
         "gradient descent with steps weighted so that all classes pull alike; nothing to tune",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from bigclf.algorithms.composed import CHANCE, DRAW, SEED, Make, Options, Recipe, declare
-from bigclf.algorithms.cost_sensitive import IR
+from bigclf.algorithms.composed import CHANCE, SEED, TWO, Make, Options, Recipe, declare, seed_of
+from bigclf.algorithms.cost_sensitive import IR, known
 from bigclf.core import Learner, Param
 
 ZHOU = "after Zhou, Yin, Deng, Huang & Ren, arXiv 2508.11353 (2025), table VI; reconstructed"
@@ -21,17 +21,16 @@ def _resampled(make: Make, options: Options, share: float | None = None) -> Lear
     from bigclf.kernels import class_sizes as cs
     from bigclf.kernels.chance import DRAWS
 
-    rates = by_size(cs.HYBRID, options["hybrid_share"] if share is None else share, ir=options["ir"])
+    rates = by_size(cs.HYBRID, options["hybrid_share"] if share is None else share, ir=known(options["ir"]))
     seed = options["seed"]
-    return resampled(make(seed + 1), rates, DRAWS[options["draw"]], seed, options["apply"] == "repeat")
+    return resampled(make(seed_of(seed, 1)), rates, DRAWS[options["draw"]], seed, options["apply"] == "repeat")
 
 
 def _smote(make: Make, options: Options) -> Learner:
     from bigclf.compose.augment import smote
-    from bigclf.kernels.chance import DRAWS
 
     seed = options["seed"]
-    return smote(make(seed + 1), options["neighbours"], options["buffer"], DRAWS[options["draw"]], seed)
+    return smote(make(seed_of(seed, 1)), options["neighbours"], options["buffer"], options["between"] == "half", seed)
 
 
 SPECS = (
@@ -41,6 +40,7 @@ SPECS = (
         ZHOU,
         Recipe(partial(_resampled, share=1.0)),
         (IR, *CHANCE),
+        (TWO.format("--ir"),),
     ),
     declare(
         "our",
@@ -48,6 +48,7 @@ SPECS = (
         ZHOU,
         Recipe(partial(_resampled, share=0.0)),
         (IR, *CHANCE),
+        (TWO.format("--ir"),),
     ),
     declare(
         "ohr",
@@ -68,8 +69,11 @@ SPECS = (
         (
             Param("neighbours", int, 3, "rows made up beside one, at most", low=1, high=100),
             Param("buffer", int, 200, "rows kept of each class", low=1, high=100_000),
-            DRAW,
+            Param(
+                "between", str, "uniform", "where between the two: by chance, or half-way", choices=("uniform", "half")
+            ),
             SEED,
         ),
+        cure="a smaller --buffer",
     ),
 )

@@ -19,7 +19,6 @@ import typer
 
 from bigclf.algorithms import registry
 from bigclf.core import Param, Spec
-from bigclf.errors import UsageError
 
 DEFAULT = "nr-rls"
 Given = dict[str, Any]
@@ -60,17 +59,6 @@ def bases(words: Sequence[str]) -> Given:
         if re.fullmatch(r"--base(-base)*", name) and (equals or i + 1 < len(words)):
             found[name.removeprefix("--")] = value if equals else words[i + 1]
     return found
-
-
-def declared(name: str, given: Given) -> Spec:
-    """The algorithm whose options are shown; one that there is, though it be another than was named.
-
-    What is wrong with the names is told once the options are parsed.
-    """
-    try:
-        return registry.meant(name, given)
-    except UsageError:
-        return registry.specs().get(name, registry.get(DEFAULT))
 
 
 def beside(options: dict[str, Any], spec: Spec) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bigclf.algorithms import registry
 from bigclf.cli.groups import ENCODING, READING, RUNNING
 from bigclf.cli.options import (
     DEFAULT,
@@ -21,7 +22,6 @@ from bigclf.cli.options import (
     algorithm_names,
     bases,
     beside,
-    declared,
     takes,
 )
 from bigclf.errors import UsageError
@@ -54,7 +54,7 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
 
         name, params = algorithm_of(earlier)
         given = params | given
-    spec = declared(name or DEFAULT, given)
+    spec = registry.meant(name, given) if name in registry.specs() else registry.get(DEFAULT)
     own = tuple(p for p in spec.params if p.name != "seed")  # it is that of the run
 
     @takes(running=RUNNING, reading=READING, encoding=beside(ENCODING, spec), params=algorithm(own, spec.name))

@@ -224,6 +224,8 @@ def _earlier(job: Job, path: Path) -> Model:
     if job.class_weight:
         asked["class_weight"] = weighting.parse(job.class_weight, old.schema.classes)
     have["class_weight"] = old.class_weight
+    if job.seed is not None and any(p.name == "seed" for p in old.spec.params):
+        asked["seed"] = job.seed
     if "positive" in asked:
         asked["positive"] = canonical(asked["positive"])
         classes = sorted(old.schema.classes, key=sort_key)

@@ -9,14 +9,17 @@ import numpy as np
 from bigclf import block as blk
 from bigclf.compose.parts import Over, over
 from bigclf.core import Array, Block, Learner, Plan, Shape
+from bigclf.draws import mix
 from bigclf.kernels import neighbours
 
 ROOM = 1 << 20  # values of made-up rows at a time
-ROW_BITS = 44  # of a row's number; above stands which of the rows made up beside it a row is
 
 
-def smote(base: Learner, most: int, length: int, draw: int, seed: int) -> Learner:
-    """The base with up to `most` rows made up beside one; `length`: rows kept of each class to make them from."""
+def smote(base: Learner, most: int, length: int, half: bool, seed: int) -> Learner:
+    """The base with up to `most` rows made up beside one; `length`: rows kept of each class to make them from.
+
+    half: rows lie half-way between, else where chance says.
+    """
 
     def init(shape: Shape) -> Over:
         zeros = (np.zeros((shape.classes, length, shape.cols)), np.zeros(shape.classes), np.zeros(shape.classes))
@@ -28,7 +31,7 @@ def smote(base: Learner, most: int, length: int, draw: int, seed: int) -> Learne
         at, state, start = np.zeros(2 + len(made), np.int64), s.base, 0
         while start < n:
             at[1] = start
-            some = neighbours.make(s.own, most, draw, seed, block.X, block.y, block.row, plan.target, made, at)
+            some = neighbours.make(s.own, most, half, seed, block.X, block.y, block.row, plan.target, made, at)
             end = int(at[0])
             whole, every = _with(block, plan, start, end, made[:some], at[2 : 2 + some] - start)
             mine = every._replace(pre=np.empty(every.target.shape))
@@ -45,7 +48,12 @@ def smote(base: Learner, most: int, length: int, draw: int, seed: int) -> Learne
         "held": ("classes",),
         "seen": ("classes",),
     }
-    return over(base, own, init=init, update=update)
+
+    def solving(shape: Shape) -> int:
+        """Rows made up, the same joined to a block, and both in order."""
+        return base.solving(shape) + 3 * 8 * max(ROOM, most * shape.cols)
+
+    return over(base, own, init=init, update=update, solving=solving)
 
 
 def _with(block: Block, plan: Plan, start: int, end: int, made: Array, beside: Array) -> tuple[Block, Plan]:
@@ -55,7 +63,7 @@ def _with(block: Block, plan: Plan, start: int, end: int, made: Array, beside: A
     order = np.argsort(np.concatenate([np.arange(n), beside]), kind="stable")
     which = np.concatenate([np.zeros(n, np.int64), _places(beside) + 1])
     source = np.concatenate([np.arange(n), beside])[order]
-    row = block.row[start:end][source] + (which[order] << ROW_BITS)
+    row = np.where(which[order] > 0, _numbers(block.row[start:end][source], which[order]), block.row[start:end][source])
     if len(made):
         X = blk.pick(blk.join([X, _like(X, made)]), order)
 
@@ -69,6 +77,12 @@ def _with(block: Block, plan: Plan, start: int, end: int, made: Array, beside: A
 def _places(beside: Array) -> Array:
     """Of rows made up beside the same row, in their order, the number of each."""
     return np.arange(len(beside)) - np.searchsorted(beside, beside)
+
+
+def _numbers(row: Array, which: Array) -> Array:
+    """Numbers for rows made up beside these, which key draws: as good as never one that another row has."""
+    key = mix(row.astype(np.uint64) ^ mix(which.astype(np.uint64)))
+    return (key >> np.uint64(2)).astype(np.int64)
 
 
 def _like(X: Any, rows: Array) -> Any:

@@ -125,7 +125,7 @@ def boosted(bases: Sequence[Learner], chain: links.Chain, draw: int, seed: int, 
             count = s.own.rows.copy()
             links.before(chain, lam, block.y, plan.target, count, s.record.mass[m], rate)
             shown(rate, 1.0, draw, seed, block.row, m, times)
-            mine = counted(private(plain._replace(post=lam[None])), times, repeat)
+            mine = counted(private(plain, post=True), times, repeat)
             new.append(base.update(s.base[m], block, mine))
             links.after(chain, tally, later, mine.pre, mine.post, plan.target, lam, s.record.sums[m])
         outcomes(tally, later, many, plan)

@@ -1,7 +1,7 @@
 """A linear learner on rows of the Gram matrix is a kernel machine; its support points are the rows that moved it.
 
-Rows are taken some at a time: one product of matrices gives their kernel values with the support points and with each
-other, and the learner goes through them row by row. However many units and members it has, the values are shared.
+Rows are taken some at a time: their kernel values with the support points and with each other are computed, and the
+learner goes through them row by row. However many units and members it has, the values are shared.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from bigclf import block as blk
 from bigclf.compose.parts import over, under
 from bigclf.core import Array, Block, Learner, Plan, Scores, Shape, State
-from bigclf.errors import UnsupportedError
+from bigclf.errors import BudgetError
 from bigclf.kernels.prototypes import squares
-from bigclf.state import flatten, grow, rebuild
+from bigclf.state import flatten, grow
 
 CHUNK = 128  # rows at a time
 
@@ -24,7 +24,7 @@ class Supported(NamedTuple):
     """A learner whose columns are support points."""
 
     base: State  # of a shape with `slots` columns
-    points: Array  # (slots, cols)
+    points: Array  # (cols, slots)
     norm: Array  # (slots,) squared norms
     filled: Array  # (1,) slots in use
 
@@ -33,12 +33,12 @@ def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Lea
     """The kernel machine of k(x, z) = exp(-gamma |x - z|^2) with at most `most` support points.
 
     forget: when there are more, after some rows, the oldest are removed, as by the Forgetron (Dekel, Shalev-Shwartz &
-    Singer, SIAM Journal on Computing 37 (2008) 1342-1372) without its shrinking; else UnsupportedError. To remove those
-    of the smallest coefficients is no rule for skewed classes: all rows of the frequent class have small ones.
+    Singer, SIAM Journal on Computing 37 (2008) 1342-1372) without its shrinking; else BudgetError. To remove those of
+    the smallest coefficients is no rule for skewed classes: all rows of the frequent class have small ones.
     """
 
     def init(shape: Shape) -> Supported:
-        return Supported(base.init(shape._replace(cols=1)), np.zeros((1, shape.cols)), np.zeros(1), np.zeros(1))
+        return Supported(base.init(shape._replace(cols=1)), np.zeros((shape.cols, 1)), np.zeros(1), np.zeros(1))
 
     def update(s: Supported, block: Block, plan: Plan) -> Supported:
         for start in range(0, block.y.size, CHUNK):
@@ -47,37 +47,43 @@ def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Lea
 
     def some(s: Supported, block: Block, plan: Plan, start: int, end: int) -> Supported:
         n, used = end - start, int(s.filled[0])
-        rows = blk.densify(blk.take(block.X, start, end))
-        norm = (rows * rows).sum(axis=1)
+        X = blk.take(block.X, start, end)
         s = _widened(s, base, used + n, len(plan.target), most + CHUNK)
-        s.points[used : used + n] = rows
-        s.norm[used : used + n] = norm
-        gram = blk.GramRows(kernel(rows, norm, s, used + n), np.arange(used, used + n))
-        gram.K[np.arange(n), gram.own] = 1.0
+        rows = blk.densify(X)
+        s.points[:, used : used + n] = rows.T
+        s.norm[used : used + n] = (rows * rows).sum(axis=1)
+        gram = blk.GramRows(kernel(X, s, used + n), np.arange(used, used + n))
         parts = {name: a[:, start:end] if a.shape[1] else a for name, a in plan._asdict().items()}
         mine = Plan(**{name: np.ascontiguousarray(a) for name, a in parts.items()})
         state = base.update(s.base, Block(block.row[start:end], gram, block.y[start:end]), mine)
         plan.pre[:, start:end] = mine.pre
         if plan.post.shape[1]:
             plan.post[:, start:end] = mine.post
-        return _kept(s._replace(base=state), base, used + n, most, forget)
+        s = s._replace(base=state)
+        _forget(s, base, used, used + n, most, forget)
+        return s
 
-    def kernel(rows: Array, norm: Array, s: Supported, count: int) -> Array:
-        d = norm[:, None] + s.norm[None, :count] - 2.0 * (rows @ s.points[:count].T)
-        return np.exp(-gamma * np.maximum(d, 0.0))
+    def kernel(X: Any, s: Supported, count: int) -> Array:
+        """(n, count) kernel values, each pair by itself: they do not depend on how rows were cut."""
+        K = np.empty((blk.rows(X), count))
+        squares(X, s.points, s.norm, count, K)
+        K *= -gamma
+        return np.exp(K, out=K)
 
     def decision(s: Supported, X: Any) -> Scores:
-        out, n, used = [], blk.rows(X), int(s.filled[0])
-        P = np.ascontiguousarray(s.points[:used].T)
+        out, n = [np.zeros((0, 0))], blk.rows(X)
         for start in range(0, n, CHUNK):
-            rows = blk.take(X, start, min(start + CHUNK, n))
-            K = np.empty((blk.rows(rows), used))
-            squares(rows, P, s.norm, used, K)  # not by products of matrices, which depend on how rows were cut
-            out.append(base.decision(s.base, blk.GramRows(np.exp(-gamma * K), np.zeros(len(K), np.int64))))
-        return np.concatenate(out, axis=1)
+            K = kernel(blk.take(X, start, min(start + CHUNK, n)), s, int(s.filled[0]))
+            out.append(base.decision(s.base, blk.GramRows(K, np.zeros(len(K), np.int64))))
+        return np.concatenate(out[1:] or [base.decision(s.base, X)], axis=1)
+
+    def solving(shape: Shape) -> int:
+        """Half of the points beside all of them as they grow, and the kernel values of some rows."""
+        slots = most + CHUNK
+        return 8 * (slots * shape.cols // 2 + 2 * CHUNK * (slots + shape.cols))
 
     axes = {path: tuple("slots" if a == "cols" else a for a in names) for path, names in base.axes.items()}
-    own: dict[str, tuple[str | int, ...]] = {"points": ("slots", "cols"), "norm": ("slots",), "filled": (1,)}
+    own: dict[str, tuple[str | int, ...]] = {"points": ("cols", "slots"), "norm": ("slots",), "filled": (1,)}
     return over(
         base,
         {},
@@ -86,19 +92,19 @@ def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Lea
         decision=decision,
         axes=under("base", axes) | own,
         most=lambda shape: {"slots": most + CHUNK},
-        solving=lambda shape: 8 * 3 * CHUNK * (most + CHUNK + shape.cols),
+        solving=solving,
         tiled=True,
     )
 
 
 def _widened(s: Supported, base: Learner, need: int, units: int, most: int) -> Supported:
     """With room for so many points; a power of two, so that the room does not depend on how it came to be needed."""
-    if need <= len(s.points):
+    if need <= len(s.norm):
         return s
     slots = min(1 << (need - 1).bit_length(), most)
     classes = [a.shape[names.index("classes")] for a, names in _arrays(s.base, base) if "classes" in names]
-    points, norm = np.zeros((slots, s.points.shape[1])), np.zeros(slots)
-    points[: len(s.points)], norm[: len(s.norm)] = s.points, s.norm
+    points, norm = np.zeros((len(s.points), slots)), np.zeros(slots)
+    points[:, : len(s.norm)], norm[: len(s.norm)] = s.points, s.norm
     return s._replace(base=grow(base, s.base, Shape(units, slots, max(classes, default=2))), points=points, norm=norm)
 
 
@@ -106,33 +112,27 @@ def _arrays(state: State, base: Learner) -> list[tuple[Array, tuple[str | int, .
     return [(a, base.axes[path]) for path, a in flatten(state).items()]
 
 
-def _kept(s: Supported, base: Learner, filled: int, most: int, forget: bool) -> Supported:
-    """Without the points that move nothing, and without the oldest above `most`."""
-    moves = np.zeros(filled, bool)
-    for a, names in _arrays(s.base, base):
-        if "cols" in names:
-            rest = tuple(k for k, name in enumerate(names) if name != "cols")
-            moves |= a.take(range(filled), axis=names.index("cols")).any(axis=rest)
-    keep = np.flatnonzero(moves)
+def _forget(s: Supported, base: Learner, old: int, filled: int, most: int, forget: bool) -> None:
+    """Remove, of the points from `old` on, those that move nothing, and of all the oldest above `most`."""
+    arrays = [(a, names.index("cols")) for a, names in _arrays(s.base, base) if "cols" in names]
+    moves = np.zeros(filled - old, bool)
+    for a, axis in arrays:
+        moves |= a.swapaxes(0, axis)[old:filled].reshape(filled - old, -1).any(axis=1)
+    keep = np.concatenate([np.arange(old), old + np.flatnonzero(moves)])
     if len(keep) > most:
         if not forget:
-            raise UnsupportedError(
+            raise BudgetError(
                 f"the kernel machine has more than {most:,} support points; with --kernel-budget N it keeps the last N"
             )
         keep = keep[len(keep) - most :]
-    if len(keep) == filled:
-        return s._replace(filled=np.array([float(filled)]))
-    arrays = {}
-    for path, a in flatten(s.base).items():
-        names = base.axes[path]
-        arrays[path] = _moved(a, keep, names.index("cols")) if "cols" in names else a
-    return Supported(
-        rebuild(s.base, arrays), _moved(s.points, keep, 0), _moved(s.norm, keep, 0), np.array([float(len(keep))])
-    )
+    for a, axis in [*arrays, (s.points, 1), (s.norm, 0)]:
+        _compact(a.swapaxes(0, axis), keep, filled)
+    s.filled[0] = len(keep)
 
 
-def _moved(a: Array, keep: Array, axis: int) -> Array:
-    """The array with what is kept at the begin of the axis, and zeros after it."""
-    out = np.zeros_like(a)
-    out.swapaxes(0, axis)[: len(keep)] = a.swapaxes(0, axis)[keep]
-    return out
+def _compact(a: Array, keep: Array, filled: int) -> None:
+    """Move what is kept of the first `filled` to the begin, in place, and zero the rest of them."""
+    same = int(np.searchsorted(keep - np.arange(len(keep)), 1))  # of these none moves
+    for k in range(same, len(keep), CHUNK):  # from places that are not written yet
+        a[k : min(k + CHUNK, len(keep))] = a[keep[k : k + CHUNK]]
+    a[len(keep) : filled] = 0.0

@@ -10,6 +10,8 @@ import numpy as np
 
 from bigclf.core import Array, Axes, Learner, Plan, Pull, State
 
+MOST_TIMES = 10**9  # that a row is shown
+
 
 class Over(NamedTuple):
     """A base and what goes with it."""
@@ -37,10 +39,10 @@ def over(base: Learner, own: Axes, **changed: Any) -> Learner:
     return replace(base, **(made | changed))
 
 
-def private(plan: Plan) -> Plan:
-    """The plan with places of its own for scores."""
+def private(plan: Plan, post: bool = False) -> Plan:
+    """The plan with places of its own for scores; post: those after the rows are wanted in any case."""
     empty = np.empty(plan.target.shape)
-    return plan._replace(pre=empty, post=np.empty_like(empty) if plan.post.shape[1] else plan.post)
+    return plan._replace(pre=empty, post=np.empty_like(empty) if post or plan.post.shape[1] else plan.post)
 
 
 def counted(plan: Plan, factor: Array, repeat: bool = False) -> Plan:
@@ -51,7 +53,7 @@ def counted(plan: Plan, factor: Array, repeat: bool = False) -> Plan:
     target = np.where(factor > 0.0, plan.target, np.int8(0))
     if repeat:
         times = plan.repeat * factor if plan.repeat.shape[1] else np.broadcast_to(factor, target.shape)
-        return plan._replace(target=target, repeat=np.ascontiguousarray(times, np.int32))
+        return plan._replace(target=target, repeat=np.minimum(times, MOST_TIMES).astype(np.int32))
     weight = plan.weight * factor if plan.weight.shape[1] else np.broadcast_to(factor, target.shape)
     return plan._replace(target=target, weight=np.ascontiguousarray(weight))
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
 from bigclf.kernels.chance import MOST_RATE
+from bigclf.kernels.class_sizes import side
 from bigclf.kernels.votes import answer, cast
 
 ADABOOST, ADAC2, CSB2 = range(3)  # how a row counts afterwards
@@ -118,12 +119,8 @@ def before(chain: Chain, lam: Array, y: Array, target: Array, count: Array, mass
     """
     for i in range(y.size):
         out[i] = 0.0
-        wanted = False
-        positive = False
-        for u in range(len(target)):
-            wanted |= target[u, i] != 0
-            positive |= target[u, i] > 0
-        if not wanted or y[i] < 0:
+        t = side(target, i)
+        if t == 0 or y[i] < 0:
             lam[i] = 0.0
             continue
         if chain.sampling == ALL:
@@ -131,7 +128,7 @@ def before(chain: Chain, lam: Array, y: Array, target: Array, count: Array, mass
             continue
         count[y[i]] += 1.0
         mass[y[i]] += lam[i]
-        out[i] = min(sampled(chain, lam[i], y[i], positive, count, mass), MOST_RATE)
+        out[i] = min(sampled(chain, lam[i], y[i], t > 0, count, mass), MOST_RATE)
 
 
 @exact_kernel

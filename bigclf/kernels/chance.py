@@ -38,7 +38,7 @@ def uniform(seed: int, row: int, which: int) -> float:
 
 @exact_helper
 def poisson(rate: float, draw: int, seed: int, row: int, which: int) -> float:
-    """How many times a row of this rate is shown. `which`: draws of 16 apart are independent.
+    """How many times a row of this rate is shown. `which`, below 65,536, tells draws of a row apart.
 
     By inversion; a large rate is the sum of equal ones, which is exact.
     """

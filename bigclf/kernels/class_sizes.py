@@ -27,6 +27,28 @@ class Rule(NamedTuple):
 
 
 @exact_helper
+def side(target: Array, i: int) -> int:
+    """1 where a unit is to say yes to row i, -1 where all that want it are to say no, 0 where none wants it."""
+    t = 0
+    for u in range(len(target)):
+        if target[u, i] > 0:
+            return 1
+        if target[u, i] < 0:
+            t = -1
+    return t
+
+
+@exact_helper
+def record(right: Array, truth: Array, guess: Array, c: int, g: int) -> None:
+    """A row of class c was answered g; arrays (classes,). g may be a class that is not known yet."""
+    truth[c] += 1.0
+    if g < guess.size:
+        guess[g] += 1.0
+    if g == c:
+        right[c] += 1.0
+
+
+@exact_helper
 def kinds(a: Array) -> int:
     """Number of classes: at least two."""
     return max(2, a.size)
@@ -153,15 +175,11 @@ def rates(how: Rule, a: Array, rest: Array, y: Array, target: Array, out: Array)
     many = len(target) > 1
     for i in range(y.size):
         out[i] = 1.0
-        positive = False
-        wanted = False
-        for u in range(len(target)):
-            wanted |= target[u, i] != 0
-            positive |= target[u, i] > 0
-        if wanted and y[i] >= 0:
+        t = side(target, i)
+        if t != 0 and y[i] >= 0:
             if how.memory > 0.0:
                 observe(a, rest, how.memory, False, 0.0, y[i])
-            out[i] = rate(how, a, rest[0], y[i], positive, many)
+            out[i] = rate(how, a, rest[0], y[i], t > 0, many)
             if how.memory == 0.0:
                 observe(a, rest, how.memory, False, 0.0, y[i])
 
@@ -186,12 +204,8 @@ def windowed(ring: Array, at: Array, ratio: float, down: bool, y: Array, target:
             count[int(code) - 1] += 1.0
     for i in range(y.size):
         out[i] = 1.0
-        positive = False
-        wanted = False
-        for u in range(len(target)):
-            wanted |= target[u, i] != 0
-            positive |= target[u, i] > 0
-        if not wanted or y[i] < 0:
+        t = side(target, i)
+        if t == 0 or y[i] < 0:
             continue
         c = y[i]
         slot = int(at[0]) % ring.size
@@ -207,6 +221,6 @@ def windowed(ring: Array, at: Array, ratio: float, down: bool, y: Array, target:
                 n = count[k] if k < top else 0.0
                 most, least = max(most, n), min(least, n)
             out[i] = ((least if down else most) + 1.0) / (count[c] + 1.0)
-        elif positive != down:
+        elif (t > 0) != down:
             kap = (count[1 - c] + 1.0) / (count[c] + 1.0)
-            out[i] = kap * (ratio if positive else 1.0 / ratio)
+            out[i] = kap * (ratio if t > 0 else 1.0 / ratio)

@@ -154,6 +154,14 @@ def _diag_step(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-
     return dense if isinstance(X, types.Array) else csr
 
 
+@helper
+def counted(plan: Plan, u: int, i: int) -> tuple[float, int]:
+    """What row i counts for unit u, and how often it is shown: not at all if it counts nothing."""
+    g = plan.weight[u, i] if plan.weight.shape[1] > 0 else 1.0
+    k = plan.repeat[u, i] if plan.repeat.shape[1] > 0 else 1
+    return g, (k if plan.target[u, i] != 0 and g > 0.0 else 0)
+
+
 @kernel
 def update_diag(
     w: Array, sigma: Array, kind: int, a: float, b: float, drop: bool, new: bool, rho: Array, X: Any, plan: Plan
@@ -162,26 +170,25 @@ def update_diag(
 
     rho (units, n) or (0, 0): what the positive class counts. A row of importance g counts as one of noise a / g.
     """
-    weighted = plan.weight.shape[1] > 0
     costly = rho.shape[1] > 0
+    tell = plan.post.shape[1] > 0
     for u in range(plan.target.shape[0]):
         for i in range(rows(X)):
             t = plan.target[u, i]
             m = row_dot(X, i, w[u])
             plan.pre[u, i] = m
-            if t == 0:
-                continue
-            g = 1.0
-            if weighted:
-                g = plan.weight[u, i]
-            k = 1.0
-            if costly and t > 0:
-                k = rho[u, i]
-            if g > 0.0:
+            g, times_shown = counted(plan, u, i)
+            k = rho[u, i] if costly and t > 0 else 1.0
+            for _ in range(times_shown):
                 v = row_variance(X, i, sigma[u])
                 alpha, beta, gain = rule(kind, t * m, v, a / g if kind == AROW else a, b, k)
-                if alpha != 0.0 or gain != 0.0:
-                    diag_step(w[u], sigma[u], t * alpha, beta, gain, drop, new, X, i)
+                if alpha == 0.0 and gain == 0.0:
+                    break
+                diag_step(w[u], sigma[u], t * alpha, beta, gain, drop, new, X, i)
+                if tell or times_shown > 1:
+                    m = row_dot(X, i, w[u])
+            if tell:
+                plan.post[u, i] = m
 
 
 @kernel
@@ -199,8 +206,8 @@ def update_full(
     sx: Array,
 ) -> None:
     """One pass with the whole covariance; `p` and `sx` are scratch (cols,). Otherwise as `update_diag`."""
-    weighted = plan.weight.shape[1] > 0
     costly = rho.shape[1] > 0
+    tell = plan.post.shape[1] > 0
     for u in range(plan.target.shape[0]):
         wu = w[u]
         su = sigma[u]
@@ -208,25 +215,22 @@ def update_full(
             t = plan.target[u, i]
             m = row_dot(X, i, wu)
             plan.pre[u, i] = m
-            if t == 0:
-                continue
-            g = 1.0
-            if weighted:
-                g = plan.weight[u, i]
-            if g <= 0.0:
-                continue
-            k = 1.0
-            if costly and t > 0:
-                k = rho[u, i]
-            p[:] = 0.0
-            row_axpy(1.0, X, i, p)
-            v = times(su, p, sx)
-            alpha, beta, _ = rule(kind, t * m, v, a / g if kind == AROW else a, b, k)
-            if alpha == 0.0 and beta == 0.0:
-                continue
-            step = t * alpha
-            if new:
-                step *= 1.0 - beta * v  # S after the row times x is S x (1 - beta v)
-            for c in range(p.size):
-                wu[c] += step * sx[c]
-            shrink(su, sx, beta)
+            g, times_shown = counted(plan, u, i)
+            k = rho[u, i] if costly and t > 0 else 1.0
+            if times_shown > 0:
+                p[:] = 0.0
+                row_axpy(1.0, X, i, p)
+            for _ in range(times_shown):
+                v = times(su, p, sx)
+                alpha, beta, _ = rule(kind, t * m, v, a / g if kind == AROW else a, b, k)
+                if alpha == 0.0 and beta == 0.0:
+                    break
+                step = t * alpha
+                if new:
+                    step *= 1.0 - beta * v  # S after the row times x is S x (1 - beta v)
+                for c in range(p.size):
+                    wu[c] += step * sx[c]
+                shrink(su, sx, beta)
+                m += step * v
+            if tell:
+                plan.post[u, i] = m

@@ -13,7 +13,7 @@ import numpy as np
 from bigclf.block import OPTIONS, for_type, row_axpy, row_sq, rows
 from bigclf.core import Array, Plan, Scores, Shape
 from bigclf.jit import helper, kernel, overload
-from bigclf.kernels.gradient import PERCEPTRON, How, account
+from bigclf.kernels.gradient import How, account, loses
 
 
 class Averaged(NamedTuple):
@@ -125,7 +125,7 @@ def update(s: Averaged, how: How, form: Form, X: Any, y: Array, plan: Plan, f: A
         if repeated:
             a *= plan.repeat[max(own, 0), i]
         margin = plan.margin[0, i] if given else 1.0
-        moved = a if (m <= 0.0 if how.gate == PERCEPTRON else m < margin) else 0.0
+        moved = a if loses(how.gate, m, margin) else 0.0
         if moved > 0.0:
             if own >= 0:
                 row_axpy(moved, X, i, s.S[own])

@@ -14,7 +14,7 @@ from bigclf.block import row_axpy, row_dot, row_sq, rows
 from bigclf.core import Array, Plan, Shape
 from bigclf.jit import helper, kernel
 from bigclf.kernels.chance import poisson
-from bigclf.kernels.class_sizes import harmonic, kappa, observe
+from bigclf.kernels.class_sizes import harmonic, kappa, observe, record
 
 PERCEPTRON, HINGE = range(2)
 NONE, HARMONIC, KAPPA = range(3)
@@ -71,27 +71,22 @@ def zeros(shape: Shape) -> Gradient:
 
 
 @helper
+def loses(gate: int, m: float, margin: float) -> bool:
+    """Whether a row of signed score m has a loss."""
+    return m <= 0.0 if gate == PERCEPTRON else m < margin
+
+
+@helper
 def times(gate: int, margin: float, m: float, move: float, k: int) -> int:
     """How many of k equal steps are taken, each moving the score m towards the gate by `move`.
 
     The gate is looked at before each; the answer needs no loop.
     """
-    if gate == PERCEPTRON:
-        if m > 0.0:
-            return 0
-        return k if k < 2 or move <= 0.0 else int(min(float(k), np.floor(-m / move) + 1.0))
-    if m >= margin:
+    if not loses(gate, m, margin):
         return 0
+    if gate == PERCEPTRON:
+        return k if k < 2 or move <= 0.0 else int(min(float(k), np.floor(-m / move) + 1.0))
     return k if k < 2 or move <= 0.0 else int(min(float(k), np.ceil((margin - m) / move)))
-
-
-@helper
-def record(right: Array, truth: Array, guess: Array, c: int, g: int) -> None:
-    """A row of class c was answered g."""
-    truth[c] += 1.0
-    guess[g] += 1.0
-    if g == c:
-        right[c] += 1.0
 
 
 @helper
@@ -100,10 +95,9 @@ def account(pull: Array, gii: Array, plain: bool, c: int, positive: bool, many: 
     if a > 0.0:
         pull[c] += a * (np.sqrt(length) if plain else length)
     if not many and pull.size == 2:
-        up = pull[c] if positive else pull[1 - c]
-        if up > 0.0:
-            gi = (pull[1 - c] if positive else pull[c]) / up
-            gii[0] += (gi - 1.0) * (gi - 1.0)
+        up, down = (pull[c], pull[1 - c]) if positive else (pull[1 - c], pull[c])
+        if up > 0.0 and down > 0.0:
+            gii[0] += (down / up - 1.0) ** 2
 
 
 @kernel
@@ -130,7 +124,7 @@ def update_two(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan) 
             sq = 0.0
             if how.gain == KAPPA:
                 record(s.right, s.truth, s.guess, c, guess)
-            if (t * f <= 0.0 if how.gate == PERCEPTRON else t * f < margin) and a > 0.0:
+            if loses(how.gate, t * f, margin) and a > 0.0:
                 if how.gain == HARMONIC:
                     a *= harmonic(s.pull, s.size, s.rest[0], how.memory, c, t > 0, False)
                 elif how.gain == KAPPA:
@@ -190,7 +184,7 @@ def update_many(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan,
             m = f[own] - f[rival]
             if how.gain == KAPPA:
                 record(s.right, s.truth, s.guess, c, best)
-            if (m <= 0.0 if how.gate == PERCEPTRON else m < margin) and a > 0.0:
+            if loses(how.gate, m, margin) and a > 0.0:
                 if how.gain == HARMONIC:
                     a *= harmonic(s.pull, s.size, s.rest[0], how.memory, c, True, True)
                 elif how.gain == KAPPA:
@@ -198,8 +192,7 @@ def update_many(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan,
                     a *= poisson(lam, how.draw, how.seed, row[i], 0)
                 sq = row_sq(X, i)
                 for _ in range(plan.repeat[own, i] if repeated else 1):
-                    m = f[own] - f[rival]
-                    if not (m <= 0.0 if how.gate == PERCEPTRON else m < margin):
+                    if not loses(how.gate, f[own] - f[rival], margin):
                         break
                     row_axpy(eta * a, X, i, s.w[own])
                     row_axpy(-eta * a, X, i, s.w[rival])

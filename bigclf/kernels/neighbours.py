@@ -12,8 +12,8 @@ import numpy as np
 from bigclf.block import row_into, rows
 from bigclf.core import Array
 from bigclf.jit import exact_kernel
-from bigclf.kernels.chance import ROUND, uniform
-from bigclf.kernels.class_sizes import extremes, observe, size
+from bigclf.kernels.chance import uniform
+from bigclf.kernels.class_sizes import extremes, observe, side, size
 
 
 class Buffer(NamedTuple):
@@ -26,7 +26,16 @@ class Buffer(NamedTuple):
 
 @exact_kernel
 def make(
-    buffer: Buffer, most: int, draw: int, seed: int, X: Any, y: Array, row: Array, target: Array, made: Array, at: Array
+    buffer: Buffer,
+    most: int,
+    half: bool,
+    seed: int,
+    X: Any,
+    y: Array,
+    row: Array,
+    target: Array,
+    made: Array,
+    at: Array,
 ) -> int:
     """Write made-up rows into made (room, cols), for rows from at[1] on; returns how many there are.
 
@@ -40,10 +49,7 @@ def make(
     length = buffer.kept.shape[1]
     i = at[1]
     while i < rows(X):
-        wanted = False
-        for u in range(len(target)):
-            wanted |= target[u, i] != 0
-        if wanted and y[i] >= 0:
+        if side(target, i) != 0 and y[i] >= 0:
             if n + most > len(made):
                 break
             c = y[i]
@@ -64,7 +70,7 @@ def make(
                     if best < 0 or near[k] < near[best]:
                         best = k
                 near[best] = np.inf
-                part = 0.5 if draw == ROUND else uniform(seed, row[i], which)
+                part = 0.5 if half else uniform(seed, row[i], which)
                 for j in range(x.size):
                     made[n, j] = x[j] + part * (buffer.kept[c, best, j] - x[j])
                 at[2 + n] = i

@@ -38,11 +38,14 @@ def least_squares(
 
     w (units, cols); R (cols, cols), the same for all units; first (classes, cols): sums of the rows; p, k: scratch.
     """
+    tell = plan.post.shape[1] > 0
     for i in range(rows(X)):
         shown = False
         for u in range(w.shape[0]):
             plan.pre[u, i] = row_dot(X, i, w[u])
             shown |= plan.target[u, i] != 0
+            if tell:
+                plan.post[u, i] = plan.pre[u, i]
         if not shown:
             continue
         row_into(X, i, p)
@@ -54,6 +57,8 @@ def least_squares(
             e = tau + eta * plan.target[u, i] - plan.pre[u, i]
             for c in range(p.size):
                 w[u, c] += over * e * k[c]
+            if tell:
+                plan.post[u, i] = row_dot(X, i, w[u])
         shrink(R, k, over)
         for c in range(p.size):
             first[y[i], c] += g * p[c]

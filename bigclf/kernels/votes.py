@@ -10,7 +10,7 @@ import numpy as np
 
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
-from bigclf.kernels.class_sizes import kappa
+from bigclf.kernels.class_sizes import kappa, record, side
 
 ALIKE, KAPPA, RECALL = range(3)  # what a vote weighs by
 TIE = 1e-6  # how far raw scores, squeezed, order what has equal votes
@@ -100,20 +100,13 @@ def vote(
             cast(later, post, i, 1.0)
     for i in range(y.size if kind != ALIKE else 0):
         cast(tally, pre, i, trust(kind, right, guess, truth))
-        wanted = False
-        for u in range(len(target)):
-            wanted |= target[u, i] != 0
-        if wanted and y[i] >= 0:
+        if side(target, i) != 0 and y[i] >= 0:
             c = y[i]
             a = answer(pre, i)
             g = a
             if len(target) == 1:
                 g = c if (a == 1) == (target[0, i] > 0) else 1 - c
-            truth[c] += 1.0
-            if g < guess.size:
-                guess[g] += 1.0
-            if g == c:
-                right[c] += 1.0
+            record(right, truth, guess, c, g)
         if post.shape[1] > 0:
             cast(later, post, i, trust(kind, right, guess, truth))
 

@@ -10,6 +10,7 @@ Algorithm 5, equation 2.30.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -234,7 +235,8 @@ def check_state(
     state, solving = nbytes(learner, shape), max(solving, scratch(learner, shape))
     if (0 if held else state) + solving + beside <= room.bytes:
         return
-    terms = " + ".join(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
+    alike = Counter(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
+    terms = " + ".join(term if n == 1 else f"{n} x {term}" for term, n in alike.items())
     more = f" and {human(solving)} to solve in" if solving else ""
     more += f", beside {human(beside)} for feature maps and other learners," if beside else ""
     raise BudgetError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -105,10 +106,10 @@ class Fit:
             return None
         pull = self.learner.pull(self.state)
         total = pull.by_class.sum()
-        if total == 0.0:
+        if not 0.0 < total < math.inf:
             return None
         share = {name: float(p / total) for name, p in zip(self.classes, pull.by_class, strict=True)}
-        return {"share": share, "gii": pull.gii if len(share) == 2 else None}
+        return {"share": share, "gii": pull.gii if len(share) == 2 and math.isfinite(pull.gii) else None}
 
     def nbytes(self) -> int:
         """Bytes of the state, grown as large as it may."""
