@@ -2,8 +2,8 @@
 
     run(method, make_base, X, y, classes=K, ...) -> Result
 
-X is (n, d), with the bias in front for linear bases; y holds codes 0..K-1. `make_base()` gives a fresh base learner with
-`train(x, y, w)` and `votes(x)` -> (K,) numbers >= 0; a base that also has `soft(x)` is asked that one by oabm2.
+X is (n, d), with the bias in front for linear bases; y holds codes 0..K-1. `make_base()` gives a fresh base learner
+with `train(x, y, w)` and `votes(x)` -> (K,) numbers >= 0; one that also has `soft(x)` is asked that by oabm2.
 The tree stands in `naive_hoeffding.py`.
 """
 

@@ -52,14 +52,13 @@ class Observer:
     def sd(self):
         return math.sqrt(self.M2 / (self.cnt - 1)) if self.cnt > 1 and self.M2 > 0 else 0.0
 
-    def log_density(self, value, least):
-        """Not below `least`, which stands for a density of 0."""
+    def log_density(self, value, unseen):
         if self.cnt == 0:
-            return least
+            return unseen
         sd = self.sd()
         if sd == 0:
-            return 0.0 if value == self.mean else least
-        return max(least, -0.5 * ((value - self.mean) / sd) ** 2 - math.log(sd) - 0.5 * math.log(2 * math.pi))
+            return 0.0 if value == self.mean else -math.inf
+        return -0.5 * ((value - self.mean) / sd) ** 2 - math.log(sd) - 0.5 * math.log(2 * math.pi)
 
     def left(self, thr):
         """The weight thought to lie at or below `thr`."""
@@ -94,8 +93,10 @@ class Branch:
 class Vfdt:
     """train(x (d,), y, w), votes(x) -> (K,); x may hold NaN.
 
-    least: a density below it counts as this one in the logs of naive Bayes. The printed hits ask for such a floor;
-    with 0 a class is out where one feature has density 0, as the text says.
+    A class without observations of a feature counts 0 for it, and votes that are all 0 give way to dist. Two readings:
+    printed: 0 is a logarithm, and nb is judged by the bare votes (gives the printed hits of the 2,000 rows, 1,850)
+    text: 0 is a density, and nb is judged by the votes with dist in their place (1,853 hits)
+    The splits are the same.
     """
 
     classes: int
@@ -107,7 +108,7 @@ class Vfdt:
     leaf: str = "nba"
     max_nodes: int = 4096
     branch_fraction: float = 0.01
-    least: float = 1e-300
+    reading: str = "printed"
     nodes: int = 1
     trace: list = field(default_factory=list)
 
@@ -131,32 +132,35 @@ class Vfdt:
         return [node] if isinstance(node, Leaf) else self.leaves(node.left) + self.leaves(node.right)
 
     def bayes(self, leaf, x):
-        """dist_c / W times the densities, up to a factor; dist itself where no class has any, or observers are gone."""
-        W = leaf.dist.sum()
-        if leaf.seen is None or W == 0:
-            return leaf.dist.copy()
-        known, least = [j for j in range(self.d) if x[j] == x[j]], math.log(self.least) if self.least > 0 else -math.inf
+        """dist_c / W times the densities, up to a factor; all 0 where no class has any."""
+        W, unseen = leaf.dist.sum(), 0.0 if self.reading == "printed" else -math.inf
         logs = [
-            math.log(leaf.dist[c] / W) + sum(leaf.seen[j][c].log_density(x[j], least) for j in known)
+            math.log(leaf.dist[c] / W)
+            + sum(leaf.seen[j][c].log_density(x[j], unseen) for j in range(self.d) if x[j] == x[j])
             if leaf.dist[c] > 0
             else -math.inf
             for c in range(self.classes)
         ]
         top = max(logs)
-        return leaf.dist.copy() if top == -math.inf else np.array([math.exp(v - top) for v in logs])
+        return np.zeros(self.classes) if top == -math.inf else np.array([math.exp(v - top) for v in logs])
+
+    def bayes_or_dist(self, leaf, x):
+        votes = np.zeros(self.classes) if leaf.seen is None else self.bayes(leaf, x)
+        return votes if votes.any() else leaf.dist.copy()
 
     def votes(self, x):
         leaf = self.find(x)[0]
         if self.leaf == "mc" or (self.leaf == "nba" and leaf.mc > leaf.nb):
             return leaf.dist.copy()
-        return self.bayes(leaf, x)
+        return self.bayes_or_dist(leaf, x)
 
     def train(self, x, y, w):
         leaf, parent, side = self.find(x)
         if leaf.seen is not None:
             leaf.mc += w * (np.argmax(leaf.dist) == y)
             if self.leaf == "nba":
-                leaf.nb += w * (np.argmax(self.bayes(leaf, x)) == y)
+                judged = self.bayes if self.reading == "printed" else self.bayes_or_dist
+                leaf.nb += w * (np.argmax(judged(leaf, x)) == y)
         leaf.dist[y] += w
         if leaf.seen is None:
             return
