@@ -81,7 +81,7 @@ def believed(scores: Array, i: int, p: Array) -> None:
 
 @exact_helper
 def vote(rule: Rule, tally: Array, ended: Array, scores: Array, i: int, sums: Array, p: Array) -> None:
-    """Add the vote on row i of a member with these sums (3,), unless the vote has ended there. p (classes,): scratch."""
+    """Add the vote on row i of a member with these sums (3,), unless it has ended there. p (classes,): scratch."""
     units = len(scores)
     ended[i] = ended[i] or ends(rule, sums)
     v = 0.0 if ended[i] else trust(rule, sums)
