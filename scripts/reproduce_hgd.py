@@ -162,6 +162,8 @@ def measured(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
                     continue
                 work = changing(rows.y, kind, cap) if kind else partial(first, n, cap)
                 found[base] = measure(work, rows, base, chosen.runs)
+            if not found:
+                continue
             title = f"{name.rstrip('=')} {kind}" if kind else name
             print(f"{title}: " + ", ".join(f"HGD {b} {f['hgd'][1]:.3f}" for b, f in found.items()), file=sys.stderr)
             yield {
