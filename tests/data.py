@@ -61,6 +61,13 @@ def train(learner, X, y, cuts=(), code=BINARY, state=None, start=0, finish=True)
     return learner.finish(s) if finish and learner.finish is not None else s
 
 
+# Every algorithm that stands alone, and of those over a base one of each kind: what they have in common is code, and the
+# contract tests go over all.
+EACH_KIND = sorted(
+    [name for name, spec in registry.specs().items() if spec.settled is None]
+    + ["hgd", "csrda2", "csogd-sum2", "oor", "osmote", "oob", "okb", "ocsb2"]
+)
+
 # One learner of each kind of base, and some that are nested.
 COMPOSED = (
     "hgd --base perceptron",

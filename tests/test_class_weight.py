@@ -6,14 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import ALGORITHMS, svm
+from data import EACH_KIND
+from test_cli import svm
 from test_resume import cut_after
 
 from bigclf.algorithms import registry
 from bigclf.cli.main import main
 from bigclf.model import load
 
-WEIGHTED = [name for name in ALGORITHMS if registry.get(name).uses_weights]
+WEIGHTED = [name for name in EACH_KIND if registry.get(name).uses_weights]
 BY_CLASS = ["ter", "nr-rls"]  # each class weighs the same, whatever its rows do
 
 
@@ -105,7 +106,7 @@ def test_within_the_rest_of_three_classes_weights_do_count(good, write):
     assert changed == [True, False, True]
 
 
-@pytest.mark.parametrize("algo", ALGORITHMS)
+@pytest.mark.parametrize("algo", EACH_KIND)
 def test_every_algorithm_goes_by_the_weights_or_refuses_them(cli, write, algo):
     """It is never passed over in silence."""
     write("a.svm", text(*rows(300)))
