@@ -61,7 +61,7 @@ def train(learner, X, y, cuts=(), code=BINARY, state=None, start=0, finish=True)
     return learner.finish(s) if finish and learner.finish is not None else s
 
 
-# Every algorithm that stands alone, and of those over a base one of each kind: what they have in common is code, and the
+# Every algorithm that stands alone, and of those over a base one of each kind: what they share is code, and the
 # contract tests go over all.
 EACH_KIND = sorted(
     [name for name, spec in registry.specs().items() if spec.settled is None]
