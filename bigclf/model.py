@@ -117,14 +117,17 @@ def save(path: Path, model: Model) -> None:
 
 def check_finite(model: Model) -> None:
     """Refuse weights that are no numbers any more; BigclfError naming a column."""
-    w = getattr(model.state, "w", None)
-    if w is None or np.isfinite(w).all():
-        return
-    column = int(np.argwhere(~np.isfinite(w[:, : model.shape(used=True).cols]))[0][1])
-    name = model.schema.map.names(model.schema.columns_named())[column]
-    raise BigclfError(
-        f"column '{name}': its weight is no finite number any more; try --scale std, or leave the column out"
-    )
+    axes = model.learner().axes
+    for path, w in state.flatten(model.state).items():
+        if path.rsplit("/", 1)[-1] not in ("w", "S") or np.isfinite(w).all():
+            continue
+        if "cols" not in axes[path]:
+            raise BigclfError("coefficients are no finite numbers any more; try a smaller step, or --scale std")
+        bad = ~np.isfinite(w[:, : model.shape(used=True).cols])
+        name = model.schema.map.names(model.schema.columns_named())[int(np.argwhere(bad)[0][1])]
+        raise BigclfError(
+            f"column '{name}': its weight is no finite number any more; try --scale std, or leave the column out"
+        )
 
 
 def load(path: Path) -> Model:

@@ -22,7 +22,7 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from comparison import common_options, compare, parsed, present, table
 
 from bigclf.algorithms import registry
 from bigclf.cli.main import main as bigclf
@@ -44,7 +45,6 @@ try:
 except ImportError:
     sys.exit("scikit-learn is not installed: pip install '.[test]'")
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 FOLDS = 4
 FAR = 8.0
 RULES = ("auto", "min", "left-corner", "max")
@@ -268,11 +268,6 @@ def measure(name: str, folder: Path, runs: int, svc_rows: int) -> dict[str, Any]
     }
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
-
-
 def beside(value: float | None, paper: float, digits: int = 1) -> str:
     """Ours and, where there is one, the published figure."""
     ours = "-" if value is None else f"{value:.{digits}f}"
@@ -348,51 +343,24 @@ def averages(done: list[dict[str, Any]], paper: dict[str, dict[str, float]]) -> 
     return out
 
 
-def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description="Repeat comparisons of the fast support vector classifier.")
-    parser.add_argument("--data", type=Path, default=FOLDER, metavar="FOLDER", help="of the sets")
-    parser.add_argument("--runs", type=int, default=1, help="of four-fold cross-validation; default 1")
-    parser.add_argument("--only", metavar="NAME,...", help="these sets alone, by the thesis's names")
-    parser.add_argument("--svc-rows", type=int, default=20_000, help="no LIBSVM above; 0: no SVM; default 20000")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write what is printed here too")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures here")
-    chosen = parser.parse_args(argv)
-    if chosen.runs < 1:
-        parser.error("--runs: at least 1")
-    wanted = [name.strip().lower() for name in chosen.only.split(",")] if chosen.only else list(SETS)
-    if unknown := [name for name in wanted if name not in SETS]:
-        parser.error(f"--only: no set {', '.join(unknown)}; there are {', '.join(SETS)}")
-    chosen.only = set(wanted)
-    return chosen
+def measured(chosen: argparse.Namespace, paper: dict[str, dict[str, float]]) -> Iterator[dict[str, Any]]:
+    """All figures of each set."""
+    for name, source in SETS.items():
+        if present(chosen, name, (source.file,)):
+            found = measure(name, chosen.data, chosen.runs, chosen.svc_rows)
+            print(f"{name}: {found['kappa']['auto']:.1f}, published {paper[name]['auto']:.1f}", file=sys.stderr)
+            yield found
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the sets and report."""
-    chosen = arguments(argv)
+    parser = common_options(
+        "Repeat comparisons of the fast support vector classifier.", 1, "four-fold cross-validation"
+    )
+    parser.add_argument("--svc-rows", type=int, default=20_000, help="no LIBSVM above; 0: no SVM; default 20000")
+    chosen, paper = parsed(parser, argv, SETS), published()
     warnings.simplefilter("ignore", ConvergenceWarning)  # LIBLINEAR stops after 1,000 rounds, as it does by default
-    if not chosen.data.is_dir():
-        print(f"no folder {chosen.data}: give the folder of the sets with --data FOLDER", file=sys.stderr)
-        return 1
-    paper, done = published(), []
-    for name, source in SETS.items():
-        if name not in chosen.only:
-            continue
-        if not (chosen.data / source.file).exists():
-            print(f"{name}: no file {source.file}, left out", file=sys.stderr)
-            continue
-        done.append(measure(name, chosen.data, chosen.runs, chosen.svc_rows))
-        print(f"{name}: {done[-1]['kappa']['auto']:.1f}, published {paper[name]['auto']:.1f}", file=sys.stderr)
-    if not done:
-        print(f"no set in {chosen.data}: give the folder of the sets with --data FOLDER", file=sys.stderr)
-        return 1
-    text = report(done, paper, chosen.runs)
-    print(text, end="")
-    if chosen.markdown:
-        chosen.markdown.write_text(text, encoding="utf-8")
-    if chosen.json:
-        chosen.json.write_text(json.dumps({"runs": chosen.runs, "sets": done}, indent=1) + "\n", encoding="utf-8")
-    return 0
+    return compare(chosen, measured(chosen, paper), lambda done: report(done, paper, chosen.runs))
 
 
 if __name__ == "__main__":

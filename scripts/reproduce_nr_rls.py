@@ -23,7 +23,7 @@ import io
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from comparison import common_options, compare, parsed, present, ranks, table
 
 from bigclf.cli.main import main as bigclf
 
@@ -41,7 +42,6 @@ try:
 except ImportError:
     sys.exit("scikit-learn is not installed: pip install '.[test]'")
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 METHODS = {
     "PE": "perceptron",
     "PA": "pa",
@@ -232,11 +232,6 @@ def cross_validate(X: np.ndarray, y: np.ndarray, runs: int) -> tuple[np.ndarray,
     return np.array(values), np.array(seconds)
 
 
-def ranks(means: np.ndarray) -> np.ndarray:
-    """By row, 1 for the largest; ties share the mean of their ranks."""
-    return stats.rankdata(-means, axis=1)
-
-
 def friedman(R: np.ndarray) -> dict[str, float]:
     """Whether methods (columns) differ in their ranks: Friedman's chi-square, and F of Iman and Davenport."""
     n, k = R.shape
@@ -250,11 +245,6 @@ def friedman(R: np.ndarray) -> dict[str, float]:
 def critical_difference(methods: int, sets: int) -> float:
     """Average ranks further apart than this differ at 0.05 (Nemenyi)."""
     return NEMENYI[methods - 2] * math.sqrt(methods * (methods + 1) / (6 * sets))
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *rows])
 
 
 def tested(title: str, R: np.ndarray) -> list[str]:
@@ -322,71 +312,39 @@ def _row(values: np.ndarray, digits: int) -> list[str]:
     return [f"{v:.{digits}f}" for v in values]
 
 
-def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description="Repeat the comparison of the nr-rls paper.")
-    parser.add_argument("--data", type=Path, default=FOLDER, metavar="FOLDER", help="of the sets")
-    parser.add_argument("--runs", type=int, default=10, help="of two-fold cross-validation; default 10")
-    parser.add_argument("--only", metavar="NAME,...", help="these sets alone, by the paper's names")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write what is printed here too")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures here")
-    chosen = parser.parse_args(argv)
-    if chosen.runs < 1:
-        parser.error("--runs: at least 1")
-    wanted = [name.strip() for name in chosen.only.split(",")] if chosen.only else list(FILES)
-    known = {name.lower(): name for name in FILES}
-    if unknown := [name for name in wanted if name.lower() not in known]:
-        parser.error(f"--only: no set {', '.join(unknown)}; there are {', '.join(FILES)}")
-    chosen.only = {known[name.lower()] for name in wanted}
-    return chosen
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the sets and report."""
-    chosen = arguments(argv)
-    if not chosen.data.is_dir():
-        print(f"no folder {chosen.data}: give the folder of the sets with --data FOLDER", file=sys.stderr)
-        return 1
-    paper = published()
-    done: list[dict[str, Any]] = []
+def measured(chosen: argparse.Namespace, paper: list[Published]) -> Iterator[dict[str, Any]]:
+    """All figures of each set."""
     for p in paper:
-        if p.name not in chosen.only:
-            continue
-        absent = [f for f in (FILES[p.name][0], *MORE.get(p.name, ())) if not (chosen.data / f).exists()]
-        if absent:
-            print(f"{p.name}: no file {', '.join(absent)}, left out", file=sys.stderr)
+        if not present(chosen, p.name, (FILES[p.name][0], *MORE.get(p.name, ())) if p.name in FILES else ()):
             continue
         X, y = load(p.name, chosen.data)
         values, seconds = cross_validate(X, y, chosen.runs)
         took = dict(zip(METHODS, seconds.mean(axis=0).tolist(), strict=True))
-        done.append(
-            {
-                "set": p.name,
-                "rows": len(y),
-                "columns": X.shape[1],
-                "equal": (len(y), X.shape[1]) == (p.rows, p.columns),
-                "ratio": float(y.sum() / (~y).sum()),
-                "means": values.mean(axis=0).tolist(),
-                "stds": values.std(axis=0).tolist(),
-                "error": float(values[:, -1].reshape(-1, 2).mean(axis=1).std() / math.sqrt(chosen.runs)),
-                "published_means": p.means,
-                "published_stds": p.stds,
-                "seconds": took,
-                "time_ratio": took["NR-RLS"] / took["RLS"] if took["RLS"] else math.nan,
-            }
-        )
-        print(f"{p.name}: NR-RLS {done[-1]['means'][-1]:.3f}, published {p.means[-1]:.3f}", file=sys.stderr)
-    if not done:
-        print(f"no set in {chosen.data}: give the folder of the sets with --data FOLDER", file=sys.stderr)
-        return 1
-    text = report(done, paper, chosen.runs)
-    print(text, end="")
-    if chosen.markdown:
-        chosen.markdown.write_text(text, encoding="utf-8")
-    if chosen.json:
-        found = {"runs": chosen.runs, "methods": METHODS, "sets": done}
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return 0
+        means = values.mean(axis=0).tolist()
+        print(f"{p.name}: NR-RLS {means[-1]:.3f}, published {p.means[-1]:.3f}", file=sys.stderr)
+        yield {
+            "set": p.name,
+            "rows": len(y),
+            "columns": X.shape[1],
+            "equal": (len(y), X.shape[1]) == (p.rows, p.columns),
+            "ratio": float(y.sum() / (~y).sum()),
+            "means": means,
+            "stds": values.std(axis=0).tolist(),
+            "error": float(values[:, -1].reshape(-1, 2).mean(axis=1).std() / math.sqrt(chosen.runs)),
+            "published_means": p.means,
+            "published_stds": p.stds,
+            "seconds": took,
+            "time_ratio": took["NR-RLS"] / took["RLS"] if took["RLS"] else math.nan,
+        }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the sets and report."""
+    chosen = parsed(
+        common_options("Repeat the comparison of the nr-rls paper.", 10, "two-fold cross-validation"), argv, FILES
+    )
+    paper = published()
+    return compare(chosen, measured(chosen, paper), lambda done: report(done, paper, chosen.runs), methods=METHODS)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from data import EACH_KIND
 
 from bigclf.algorithms import registry
 
 ALGORITHMS = sorted(registry.specs())
-LONG = [a for a in ALGORITHMS if a != "ir-rls"]  # learn from more rows than ir-rls keeps
+LONG = [a for a in EACH_KIND if a != "ir-rls"]  # learn from more rows than ir-rls keeps
 MORE = 10_100  # rows: more than the head
 CSV = "y,x1,x2\nno,1,2\nyes,2,1\nno,0,3\nyes,3,0\n"
 SVM = "-1 1:1 2:2\n+1 1:2 2:1\n-1 2:3\n+1 1:3\n"
@@ -170,7 +171,7 @@ def test_version_and_bare(cli):
 # --- labels
 
 
-@pytest.mark.parametrize("algo", ALGORITHMS)
+@pytest.mark.parametrize("algo", EACH_KIND)
 def test_labels_come_back_in_their_one_spelling(good, write, algo):
     good("train", write("a.svm", "+1 1:1\n-1.0 1:-1\n1e0 1:2\n-1 1:-2\n" * 50), "--algo", algo, "--json", "-q")
     assert good("predict", "model.npz", "a.svm", "-q").lines[-4:] == ["1", "-1", "1", "-1"]

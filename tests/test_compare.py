@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from test_cli import ALGORITHMS, MORE, child, svm
+from data import EACH_KIND
+from test_cli import MORE, child, svm
 
 from bigclf.algorithms import registry
 from bigclf.cli.comparing import begun
@@ -27,7 +28,7 @@ OPTIONS = (
     *("pa-1 --C 0.01", "pa-1 --C 0.01 --scale std", "arow --cov full", "ls --features rm", "nr-rls --scale std,row-l2"),
     *("nr-rls --features rff --rff-dim 20", "rls --form recursive --scale none", "perceptron --features poly"),
 )
-ENTRANTS = [*ALGORITHMS, *OPTIONS]
+ENTRANTS = [*EACH_KIND, *OPTIONS]
 FAST = [a for a in ENTRANTS if a != "ir-rls"]  # it goes through all rows at each row
 FILES = ("dense.svm", "sparse.svm", "a.csv", "a.parquet")
 

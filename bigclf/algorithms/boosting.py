@@ -57,9 +57,14 @@ SPECS = (
         "online AdaBoost: a row that a member has wrong counts more for the next",
         "Oza & Russell, AISTATS 2001",
     ),
-    _boost("oadac2", "the same with costs by class (AdaC2)", PINEAU, *COSTS, after="adac2", notes=(MULTI,)),
+    _boost("oadac2", "online AdaBoost with costs by class (AdaC2)", PINEAU, *COSTS, after="adac2", notes=(MULTI,)),
     _boost(
-        "ocsb2", "the same with costs of errors (CSB2)", f"{PINEAU}; corrected", *COSTS, after="csb2", notes=(MULTI,)
+        "ocsb2",
+        "online AdaBoost with costs of errors (CSB2)",
+        f"{PINEAU}; corrected",
+        *COSTS,
+        after="csb2",
+        notes=(MULTI,),
     ),
     _boost("orusb1", "online AdaBoost, classes sampled to a ratio", f"{PINEAU}; corrected", RATIO, sampling="ratio"),
     _boost("orusb2", "online AdaBoost, classes sampled to a ratio of what rows count", PINEAU, RATIO, sampling="mass"),

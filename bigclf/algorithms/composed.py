@@ -28,7 +28,7 @@ BASE = Param(
     "what learns: perceptron, svm, kernel (an svm in a Gaussian kernel's space), or an algorithm, whose options then "
     "begin with base-",
 )
-ETA = Param("eta", float, 0.3, "step length of perceptron, svm, kernel", low=0.0, open_low=True)
+ETA = Param("eta", float, 0.3, "step length of perceptron, svm, kernel", low=0.0, high=1e6, open_low=True)
 SCHEDULE = Param("eta-schedule", str, "constant", "sqrt: eta / sqrt(t) in step t", choices=("constant", "sqrt"))
 SPACE = (
     Param("gamma", float, 1.0, "of --base kernel: exp(-gamma |x - z|^2)", low=0.0, open_low=True),
@@ -124,7 +124,7 @@ def settled(spec: Spec, given: Mapping[str, Any]) -> Spec:
     base = base_of(spec, given)
     if base in GATES:
         return replace(spec, cure="--kernel-budget with a lower number") if base == "kernel" else spec
-    registry.get(base, "--base")
+    registry.get(base, "--base", also=", ".join(GATES))
     below = registry.meant(base, {k.removeprefix("base-"): v for k, v in given.items() if k.startswith("base-")})
     theirs = tuple(replace(p, name=f"base-{p.name}") for p in below.params if p != SEED)
     if SEED in below.params and SEED not in spec.params:

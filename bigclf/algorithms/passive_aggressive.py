@@ -16,6 +16,18 @@ CAP = Param("C", float, 1.0, "aggressiveness: the largest step of pa-1, the soft
 
 SPECS = (
     Spec("pa", "the smallest change that meets the margin", CRAMMER, partial(first_order, "pa"), uses_weights=False),
-    Spec("pa-1", "the same, its length capped at C", CRAMMER, partial(first_order, "pa-1"), (CAP,)),
-    Spec("pa-2", "the same, its length softened by 1/(2C)", CRAMMER, partial(first_order, "pa-2"), (CAP,)),
+    Spec(
+        "pa-1",
+        "the smallest change that meets the margin, its length capped at C",
+        CRAMMER,
+        partial(first_order, "pa-1"),
+        (CAP,),
+    ),
+    Spec(
+        "pa-2",
+        "the smallest change that meets the margin, its length softened by 1/(2C)",
+        CRAMMER,
+        partial(first_order, "pa-2"),
+        (CAP,),
+    ),
 )

@@ -26,12 +26,13 @@ def specs() -> dict[str, Spec]:
     return dict(sorted(found.items()))
 
 
-def get(name: str, option: str = "--algo") -> Spec:
-    """The algorithm of this name; UsageError with the nearest names when there is none."""
+def get(name: str, option: str = "--algo", also: str = "") -> Spec:
+    """The algorithm of this name; UsageError with the nearest names when there is none, and `also`."""
     if name in specs():
         return specs()[name]
     near = difflib.get_close_matches(name, specs(), n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "`bigclf algos` lists them"
+    hint += f" There are also {also}" if also else ""
     raise UsageError(f"{option}: there is no algorithm '{name}'; {hint}")
 
 

@@ -52,7 +52,7 @@ SPECS = (
     ),
     declare(
         "ohr",
-        "both: rows are drawn more often where classes are small, and less often where they are large",
+        "rows are drawn more often where classes are small, and less often where they are large",
         ZHOU,
         Recipe(_resampled),
         (

@@ -128,7 +128,8 @@ def _fail(text: str, code: int, argv: Sequence[str]) -> int:
 
 def _help_hint(argv: Sequence[str]) -> str:
     command = argv[0] if argv and argv[0] in COMMANDS else ""
-    return f"; see `bigclf {command + ' ' if command else ''}--help`"
+    named = re.search(r"--algo[= ](\S+)", " ".join(argv)) if command == "train" else None
+    return f"; see `bigclf {command + ' ' if command else ''}{named[0] + ' ' if named else ''}--help`"
 
 
 def _words() -> list[str]:
