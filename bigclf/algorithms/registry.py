@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import bigclf.algorithms as here
+from bigclf.algorithms.watching import watchable
 from bigclf.core import Learner, Spec
 from bigclf.errors import UsageError
 
@@ -37,9 +38,11 @@ def get(name: str, option: str = "--algo") -> Spec:
 
 
 def meant(name: str, given: Mapping[str, Any]) -> Spec:
-    """The algorithm of this name, with the options that those given bring along, as a base brings its own."""
+    """The algorithm of this name, with --drift and the options that those given bring along, as a base its own."""
     spec = get(name)
-    return spec if spec.further is None else replace(spec, params=spec.params + spec.further(given))
+    if spec.further is not None:
+        spec = replace(spec, params=spec.params + spec.further(given))
+    return watchable(spec, given)
 
 
 def arguments(spec: Spec, params: dict[str, object]) -> dict[str, object]:

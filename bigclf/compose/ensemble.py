@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.compose.parts import counted, counts, over, private, together, under
+from bigclf.compose.parts import by_member, counted, counts, over, private, together, under
 from bigclf.compose.rates import Rates
 from bigclf.core import Array, Axes, Block, Learner, Plan, Scores, Shape, State
 from bigclf.kernels import chain as links
@@ -161,7 +161,7 @@ def _ensemble(
 ) -> Learner:
     """The learner of all members; weights(state, units): of their votes (members,)."""
     first = bases[0]
-    pull, finish = first.pull, first.finish
+    pull, finish, told = first.pull, first.finish, first.told
 
     def decision(s: Members, X: Any) -> Scores:
         each = [b.decision(t, X) for b, t in zip(bases, s.base, strict=True)]
@@ -184,4 +184,5 @@ def _ensemble(
         decision=decision,
         finish=finish and (lambda s: s._replace(base=tuple(finish(t) for t in s.base))),
         pull=pull and (lambda s: together([pull(t) for t in s.base])),
+        told=told and (lambda s: by_member([told(t) for t in s.base])),
     )
