@@ -77,12 +77,13 @@ COMPOSED = (
     "ob --base arow",
     "oadac2 --base pa-1",
 )
-# Watched ones; where nothing drifts, DDM must be nervous to have something to say.
+# Watched ones; where nothing drifts, they must be nervous to have something to say.
 WATCHED = (
-    "perceptron --drift ddm --drift-rows 9 --drift-warning 0.4 --drift-level 0.8",
-    "ogd --base kernel --drift ddm --on-drift replace --drift-rows 5 --drift-warning 0.4 --drift-level 0.8",
-    "arow --drift adwin --on-drift replace",
+    "perceptron --drift ddm --drift-rows 9 --drift-warning 1.0 --drift-level 2.0",
+    "ogd --base kernel --drift ddm --on-drift replace --drift-rows 9 --drift-warning 1.0 --drift-level 2.0",
+    "arow --drift adwin --on-drift replace --drift-delta 0.9 --drift-warning-delta 1.0",
     "oob --base pa-1 --base-drift ddm --base-on-drift replace --base-drift-rows 5 --base-drift-level 2.5",
+    "oob --base ogd --base-base kernel --base-drift ddm --base-drift-rows 9 --base-drift-level 2.0 --members 3",
     "oob --drift adwin",
 )
 

@@ -61,7 +61,7 @@ def said(detector, wrongs):
 CUTS = st.lists(st.integers(1, 2000), max_size=4)
 
 
-@given(LEVELS, st.integers(0, 99), CUTS, st.sampled_from([(30, 2.0, 3.0), (7, 1.2, 1.95), (1, 0.5, 1.0)]))
+@given(LEVELS, st.integers(0, 99), CUTS, st.sampled_from([(30, 2.0, 3.0), (7, 1.2, 1.95), (1, 1.0, 1.5)]))
 @settings(max_examples=60, deadline=None)
 def test_ddm_is_as_transcribed(levels, seed, cuts, numbers):
     wrongs = errors(levels, seed)
@@ -248,6 +248,22 @@ def test_sparse_rows_drift_as_dense_ones():
     dense, sparse = train(watched, X, y), train(watched, csr(X), y)
     assert watched.told(dense) == watched.told(sparse) and watched.told(dense)["drifts"]
     np.testing.assert_allclose(watched.decision(dense, X), watched.decision(sparse, csr(X)), rtol=1e-7, atol=1e-9)
+
+
+def test_a_late_class_is_taken_in_by_the_learner_and_by_the_one_behind_it():
+    """As each of them takes it: here from the sums of both of its classes."""
+    name, params = params_of("rls --form recursive --drift ddm --on-drift replace")
+    watched, base = registry.build(name, **params), registry.build("rls", form="recursive")
+    X, y = drifting(2400, 5)
+    s = train(watched, X[:812], y[:812])  # between a warning and its drift
+    assert s.log.behind[0] and states.flatten(s.fresh)["w"].any()
+    three, shape = code_matrix(["0", "1", "2"]), Shape(3, 5, 3)
+    new = states.change_units(watched, s, BINARY, three, shape)
+    for had, has in ((s.base, new.base), (s.fresh, new.fresh)):
+        want = states.flatten(states.change_units(base, had, BINARY, three, shape))
+        for path, array in states.flatten(has).items():
+            assert array.tobytes() == want[path].tobytes(), path
+    assert watched.told(new) == watched.told(s)
 
 
 def test_rows_that_are_not_shown_are_not_told():

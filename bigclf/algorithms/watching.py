@@ -32,8 +32,8 @@ BRINGS: Mapping[str, tuple[Param, ...]] = {
     "ddm": (
         ON_DRIFT,
         Param("drift-rows", int, 30, "before DDM says anything", low=1),
-        Param("drift-warning", float, 2.0, "of DDM: deviations above its smallest error", low=0.0, open_low=True),
-        Param("drift-level", float, 3.0, "of DDM: the same for a drift", low=0.0, open_low=True),
+        Param("drift-warning", float, 2.0, "of DDM: deviations above its smallest error", low=1.0),
+        Param("drift-level", float, 3.0, "of DDM: the same for a drift", low=1.0),
     ),
     "adwin": (
         ON_DRIFT,

@@ -22,7 +22,8 @@ from bigclf.core import Array, Axes, Block, Learner, Plan, Shape, State
 from bigclf.kernels import drift as d
 from bigclf.state import flatten, shape_of
 
-CHUNK = 1024  # rows at a time: as many at most are learned in vain at a drift
+CHUNK = 4096  # rows at a time at most: those behind a drift are learned in vain
+LEAST = 64  # rows at a time after a drift, then twice as many each time: where drifts are many less is in vain
 ROW = (1 << 40) - 1  # of a row's number; above stand shares of an input, and which made-up row it is
 
 
@@ -107,9 +108,11 @@ def watched(base: Learner, detector: Detector, replace: bool) -> Learner:
         return Watched(base.init(shape), behind(shape), detector.init(), log)
 
     def update(s: Watched, block: Block, plan: Plan) -> Watched:
-        start, n = 0, block.y.size
+        start, n, many = 0, block.y.size, CHUNK
         while start < n:
-            s, start = some(s, block, plan, start, min(start + CHUNK, n))
+            end, drifts = min(start + many, n), s.log.drifts[0]
+            s, start = some(s, block, plan, start, end)
+            many = min(2 * many, CHUNK) if s.log.drifts[0] == drifts else LEAST
         return s
 
     def some(s: Watched, block: Block, plan: Plan, start: int, end: int) -> tuple[Watched, int]:

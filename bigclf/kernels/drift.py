@@ -81,19 +81,17 @@ def widen(buckets: Array, filled: Array, sums: Array, value: float) -> None:
     carried = value
     for k in range(len(buckets)):
         n = int(filled[k])
-        two = buckets[k, 0] + buckets[k, 1]
-        full = n == PER_SIZE
-        if full:
-            for b in range(2, PER_SIZE):
-                buckets[k, b - 2] = buckets[k, b]
-            buckets[k, PER_SIZE - 2] = 0.0
-            buckets[k, PER_SIZE - 1] = 0.0
-            n -= 2
-        buckets[k, n] = carried
-        filled[k] = n + 1
-        if not full:
+        if n < PER_SIZE:
+            buckets[k, n] = carried
+            filled[k] = n + 1
             sums[LARGEST] = max(sums[LARGEST], k)
             break
+        two = buckets[k, 0] + buckets[k, 1]
+        for b in range(2, PER_SIZE):
+            buckets[k, b - 2] = buckets[k, b]
+        buckets[k, PER_SIZE - 2] = carried
+        buckets[k, PER_SIZE - 1] = 0.0
+        filled[k] = PER_SIZE - 1
         carried = two
     sums[WIDTH] += 1.0
     sums[TOTAL] += value
@@ -115,35 +113,47 @@ def forget(buckets: Array, filled: Array, sums: Array) -> None:
 
 @exact_helper
 def differs(buckets: Array, filled: Array, sums: Array, delta: float) -> bool:
-    """Whether somewhere the older rows of a window have another mean than the newer ones, at confidence delta."""
+    """Whether somewhere the older rows of a window have another mean than the newer ones, at confidence delta.
+
+    With m = 1 / (n_0 - 4) + 1 / (n_1 - 4), v the variance of all n rows and D = ln(2 ln n / delta), the means are to
+    differ by more than sqrt(2 m v D) + 2 m D / 3; both sides are multiplied by n_0 n_1 here.
+    """
     n, total = sums[WIDTH], sums[TOTAL]
+    if total == 0.0 or total == n:
+        return False
     bound = np.log(2.0 * np.log(n) / delta)
-    spread = total / n * (1.0 - total / n)  # the variance of zeros and ones
+    root = 2.0 * bound * total / n * (1.0 - total / n)  # the variance of zeros and ones
+    share = 2.0 / 3.0 * bound
+    size = 2.0 ** sums[LARGEST]
     old = 0.0
     old_total = 0.0
     for k in range(int(sums[LARGEST]), -1, -1):
         for b in range(int(filled[k])):
-            old += 2.0**k
+            old += size
             old_total += buckets[k, b]
             new = n - old
             if new <= LEAST + 1:
                 return False
             if old > LEAST + 1:
-                m = 1.0 / (old - LEAST + 1.0) + 1.0 / (new - LEAST + 1.0)
-                gap = abs(old_total / old - (total - old_total) / new)
-                if gap > np.sqrt(2.0 * m * spread * bound) + 2.0 / 3.0 * bound * m:
-                    return True
+                gap = abs(old_total * n - total * old)
+                up, down = n - 2.0 * (LEAST - 1.0), (old - LEAST + 1.0) * (new - LEAST + 1.0)
+                both = old * new
+                if gap * gap * down > root * up * both * both:  # mostly not, which needs no root
+                    m = up / down
+                    if gap > (np.sqrt(root * m) + share * m) * both:
+                        return True
+        size *= 0.5
     return False
 
 
 @exact_helper
 def rises(buckets: Array, filled: Array, sums: Array, delta: float, value: float) -> bool:
     """Take a row into a window; whether old rows had to go, and the mean is higher without them."""
-    mean = sums[TOTAL] / sums[WIDTH] if sums[WIDTH] > 0.0 else 0.0
     widen(buckets, filled, sums, value)
     sums[TIME] += 1.0
-    if sums[TIME] % CLOCK != 0.0 or sums[WIDTH] <= 2.0 * LEAST:
+    if int(sums[TIME]) % CLOCK != 0 or sums[WIDTH] <= 2.0 * LEAST:
         return False
+    mean = (sums[TOTAL] - value) / (sums[WIDTH] - 1.0)  # before the row
     cut = False
     while differs(buckets, filled, sums, delta):
         forget(buckets, filled, sums)
@@ -159,16 +169,18 @@ def adwin(buckets: Array, filled: Array, sums: Array, delta: Array, wrongs: Arra
     first; delta (detectors,). The first detector tells of drifts. A second one, where there is one, tells of warnings,
     and begins anew then, as in MOA's adaptive random forests (Gomes et al., Machine Learning 106 (2017) 1469-1495).
     """
+    first, first_filled, first_sums = buckets[0], filled[0], sums[0]  # views are made once: they cost as much as a row
+    last, last_filled, last_sums = buckets[-1], filled[-1], sums[-1]
     for i in range(begin, wrongs.size):
         if wrongs[i] < 0:
             continue
         warned = False
-        if delta.size > 1 and rises(buckets[1], filled[1], sums[1], delta[1], float(wrongs[i])):
-            buckets[1] = 0.0
-            filled[1] = 0.0
-            sums[1] = 0.0
+        if delta.size > 1 and rises(last, last_filled, last_sums, delta[1], float(wrongs[i])):
+            last[:] = 0.0
+            last_filled[:] = 0.0
+            last_sums[:] = 0.0
             warned = True
-        if rises(buckets[0], filled[0], sums[0], delta[0], float(wrongs[i])):
+        if rises(first, first_filled, first_sums, delta[0], float(wrongs[i])):
             return i, DRIFT
         if warned:
             return i, WARNING
