@@ -106,6 +106,7 @@ def test_errors_that_become_fewer_are_no_drift_and_more_are_one(detector):
 
 
 @given(st.integers(1, 4), st.integers(0, 999), st.integers(1, 40))
+@settings(deadline=None)
 def test_what_is_wrong_is_as_decoded(classes, seed, n):
     r = np.random.default_rng(seed)
     code = code_matrix([str(c) for c in range(max(classes, 2))])

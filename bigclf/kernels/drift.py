@@ -119,10 +119,10 @@ def differs(buckets: Array, filled: Array, sums: Array, delta: float) -> bool:
     differ by more than sqrt(2 m v D) + 2 m D / 3; both sides are multiplied by n_0 n_1 here.
     """
     n, total = sums[WIDTH], sums[TOTAL]
-    if total == 0.0 or total == n:
-        return False
     bound = np.log(2.0 * np.log(n) / delta)
     root = 2.0 * bound * total / n * (1.0 - total / n)  # the variance of zeros and ones
+    if root == 0.0:
+        return False
     share = 2.0 / 3.0 * bound
     size = 2.0 ** sums[LARGEST]
     old = 0.0
