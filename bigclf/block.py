@@ -50,6 +50,8 @@ def take(X: Any, start: int, end: int) -> Any:
     """Rows start to end, as views."""
     if isinstance(X, np.ndarray):
         return X[start:end]
+    if isinstance(X, GramRows):
+        return GramRows(X.K[start:end], X.own[start:end])
     a, b = int(X.indptr[start]), int(X.indptr[end])
     return Csr(X.data[a:b], X.indices[a:b], X.indptr[start : end + 1] - a, X.cols)
 

@@ -71,6 +71,11 @@ class Model:
         """The learner that made the state."""
         return make_learner(self.spec, self.params, self.schema)
 
+    def told(self) -> dict[str, Any] | None:
+        """Facts that the learner tells of its run; None where it has none."""
+        tell = self.learner().told
+        return tell and tell(self.state)
+
     def code(self) -> Array:
         """(units, classes) matrix of the units' answers."""
         return code_matrix(list(self.schema.classes), self.schema.positive)

@@ -52,6 +52,14 @@ def extents(learner: Learner, path: str, shape: Shape, array: Array) -> tuple[in
     return tuple(extent(axis, shape, growing) for axis in axes)
 
 
+def shape_of(learner: Learner, state: State) -> Shape:
+    """The shape of a state; of an axis that no array has, the least there is."""
+    found = {"units": 1, "cols": 1, "classes": 2}
+    for path, array in flatten(state).items():
+        found |= {str(axis): n for axis, n in zip(learner.axes[path], array.shape, strict=True) if axis in found}
+    return Shape(**found)
+
+
 def nbytes(learner: Learner, shape: Shape) -> int:
     """Bytes of a state of this shape, without allocating it; of what grows with the rows, the most it may take."""
     most, total = learner.most(shape), 0

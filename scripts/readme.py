@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import get_args
 
 from bigclf.algorithms import registry
+from bigclf.algorithms.watching import BRINGS, DRIFT
 from bigclf.cli.algos import value_range
 from bigclf.cli.groups import ENCODING, READING, RUNNING
 from bigclf.cli.main import COMMANDS
@@ -37,10 +38,12 @@ def algorithms() -> str:
 def algorithm_options() -> str:
     """The options of all algorithms; one that several have in common stands there once."""
     found: dict[tuple[str, ...], list[str]] = {}
-    for name, spec in registry.specs().items():
-        for p in spec.params:
+    watched = {"all that go row by row": (DRIFT,)} | {f"with `--drift {d}`": own for d, own in BRINGS.items()}
+    named = {f"`{name}`": spec.params for name, spec in registry.specs().items()}
+    for who, params in (watched | named).items():
+        for p in params:
             row = (f"`--{p.name}`", str(p.default), value_range(p), p.help)
-            found.setdefault(row, []).append(f"`{name}`")
+            found.setdefault(row, []).append(who)
     rows = [[", ".join(names), *row] for row, names in found.items()]
     return table(["algorithms", "option", "default", "values", "meaning"], rows)
 

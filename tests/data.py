@@ -85,6 +85,23 @@ COMPOSED = (
     "ob --base arow",
     "oadac2 --base pa-1",
 )
+# Watched ones; where nothing drifts, they must be nervous to have something to say.
+WATCHED = (
+    "perceptron --drift ddm --drift-rows 9 --drift-warning 1.0 --drift-level 2.0",
+    "ogd --base kernel --drift ddm --on-drift replace --drift-rows 9 --drift-warning 1.0 --drift-level 2.0",
+    "arow --drift adwin --on-drift replace --drift-delta 0.9 --drift-warning-delta 1.0",
+    "oob --base pa-1 --base-drift ddm --base-on-drift replace --base-drift-rows 5 --base-drift-level 2.5",
+    "oob --base ogd --base-base kernel --base-drift ddm --base-drift-rows 9 --base-drift-level 2.0 --members 3",
+    "oob --drift adwin",
+)
+
+
+def params_of(words):
+    """The options of an algorithm, given as on the command line, as the registry takes them."""
+    name, *rest = words.split()
+    given = {k.removeprefix("--"): v for k, v in zip(rest[::2], rest[1::2])}
+    kinds = {p.name: p.type for p in registry.meant(name, given).params}
+    return name, {k.replace("-", "_"): kinds[k](v) for k, v in given.items()}
 
 
 def learners():
@@ -99,9 +116,8 @@ def learners():
     ):
         found[words] = registry.build(words.split()[0], **params)
     found["arow --diag drop"] = registry.build("arow", diag="drop")
-    for words in COMPOSED:
-        name, *rest = words.split()
-        params = {k.removeprefix("--").replace("-", "_"): v for k, v in zip(rest[::2], rest[1::2])}
+    for words in COMPOSED + WATCHED:
+        name, params = params_of(words)
         found[words] = registry.build(name, **params)
     for scale in ("minmax", "maxabs", "std"):
         spec = registry.get("nr-rls")

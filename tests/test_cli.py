@@ -139,7 +139,7 @@ def test_info(good, write):
     write("a.csv", csv(50))
     good("train", "a.csv", "--label", "y", "--algo", "pa-1", "--C", "0.5", "-q")
     d = good("info", "model.npz", "--json", "--weights", "--top", "2").json
-    assert (d["algorithm"], d["params"], d["rows"], d["passes"]) == ("pa-1", {"C": 0.5}, 50, 1)
+    assert (d["algorithm"], d["params"], d["rows"], d["passes"]) == ("pa-1", {"C": 0.5, "drift": "none"}, 50, 1)
     assert d["classes"] == ["no", "yes"] and d["positive"] == "yes" and d["label"] == "y" and d["input"] == "table"
     assert list(d["weights"]) == ["yes"] and len(d["weights"]["yes"]) == 2
     assert "pa-1" in good("info", "model.npz").out
@@ -149,7 +149,7 @@ def test_info(good, write):
 def test_algos(good):
     assert sorted(good("algos", "--json").json) == ALGORITHMS
     d = good("algos", "pa-1", "--json").json["pa-1"]
-    assert [p["name"] for p in d["params"]] == ["C"] and d["source"] and d["cost"] and d["memory"]
+    assert [p["name"] for p in d["params"]] == ["C", "drift"] and d["source"] and d["cost"] and d["memory"]
     text = good("algos").out
     assert all(name in text for name in ALGORITHMS)
     assert "--C" in good("algos", "pa-1").out

@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import bigclf.algorithms as here
+from bigclf.algorithms.watching import watchable
 from bigclf.core import Learner, Spec
 from bigclf.errors import UsageError
 
@@ -37,9 +38,9 @@ def get(name: str, option: str = "--algo", also: str = "") -> Spec:
 
 
 def meant(name: str, given: Mapping[str, Any]) -> Spec:
-    """The algorithm of this name as the options given settle it: a base brings options of its own."""
+    """The algorithm of this name as the options given settle it: a base, and --drift, bring options of their own."""
     spec = get(name)
-    return spec if spec.settled is None else spec.settled(spec, given)
+    return watchable(spec if spec.settled is None else spec.settled(spec, given), given)
 
 
 def arguments(spec: Spec, params: dict[str, object]) -> dict[str, object]:

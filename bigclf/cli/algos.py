@@ -24,7 +24,7 @@ def algos(
     """List the algorithms, or show one: its options, cost, memory and source."""
     from bigclf.cli.report import emit, show, table
 
-    chosen = registry.specs() if name is None else {name: registry.get(name)}
+    chosen = registry.specs() if name is None else {name: registry.meant(name, {})}
     if json:
         emit({n: _facts(s) for n, s in chosen.items()})
     elif name is None:

@@ -27,6 +27,7 @@ def info(
     """Show a model: algorithm, options, classes, columns, scaling, size; with --weights what it goes by."""
     start.require("model")
     from bigclf.cli.report import emit, show, table
+    from bigclf.cli.report import facts as told
     from bigclf.model import load
     from bigclf.reading.labels import sort_key
     from bigclf.state import trim
@@ -44,6 +45,7 @@ def info(
         "counts": m.counts,
         "class_weight": m.class_weight,
         "chosen": _chosen(m.state),
+        "told": m.told(),
         "positive": None if len(schema.classes) != 2 else _positive(m.code(), schema.classes),
         "input": schema.kind,
         "features": schema.count(),
@@ -66,6 +68,7 @@ def info(
         "counts": ", ".join(f"{k}: {v:,}" for k, v in list(m.counts.items())[:20]),
         "state_bytes": human(facts["state_bytes"]),
         "class_weight": _class_weight(m.class_weight),
+        "told": told(facts["told"]),
         "chosen": ", ".join(f"{k} {v:.6g}" for k, v in (facts["chosen"] or {}).items()),
     }
     rows = [[k.replace("_", " "), str(v)] for k, v in shown.items() if v not in (None, 0, "")]

@@ -52,11 +52,11 @@ def algorithm(params: tuple[Param, ...], name: str) -> dict[str, Any]:
 
 
 def bases(words: Sequence[str]) -> Given:
-    """The options among these words that bring others along: --base, --base-base, ..."""
+    """The options among these words that bring others along: --base, --drift, --base-base, --base-drift, ..."""
     found: Given = {}
     for i, word in enumerate(words):
         name, equals, value = word.partition("=")
-        if re.fullmatch(r"--base(-base)*", name) and (equals or i + 1 < len(words)):
+        if re.fullmatch(r"--(base-)*(base|drift)", name) and (equals or i + 1 < len(words)):
             found[name.removeprefix("--")] = value if equals else words[i + 1]
     return found
 

@@ -106,6 +106,21 @@ def pulled(gradient: dict[str, Any] | None, most: int = 5) -> str:
     return ", ".join(shares[:most]) + (", ..." if len(shares) > most else "") + gii
 
 
+def facts(told: dict[str, Any] | None, most: int = 10) -> str:
+    """What a learner tells of itself; a list has one value for each member, of which `most` are shown.
+
+    >>> facts({"warnings": 3, "last_drift": None}), facts({"drifts": [1, 2]}), facts(None)
+    ('warnings 3, last drift none', 'drifts 1/2', '')
+    """
+
+    def said(value: Any) -> str:
+        if isinstance(value, list):
+            return "/".join(map(said, value[:most])) + ("/..." if len(value) > most else "")
+        return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+    return ", ".join(f"{name.replace('_', ' ')} {said(value)}" for name, value in (told or {}).items())
+
+
 def emit(document: dict[str, Any]) -> None:
     """One JSON document on standard output."""
     print(json.dumps(document, ensure_ascii=False, indent=2))

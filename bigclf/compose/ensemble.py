@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.compose.parts import counted, counts, over, private, together, under
+from bigclf.compose.parts import by_member, counted, counts, over, private, together, under
 from bigclf.compose.rates import Rates
 from bigclf.core import Array, Axes, Block, Learner, Plan, Scores, Shape, State
 from bigclf.kernels import chain as links
@@ -164,7 +164,7 @@ def ensemble(
 ) -> Learner:
     """The learner of all members; poll(state, tally, scores of each): all vote on rows that are not learned."""
     first = bases[0]
-    pull, finish, refit = first.pull, first.finish, first.refit
+    pull, finish, refit, told = first.pull, first.finish, first.refit, first.told
 
     def decision(s: Members, X: Any) -> Scores:
         each = [b.decision(t, X) for b, t in zip(bases, s.base, strict=True)]
@@ -187,4 +187,5 @@ def ensemble(
         finish=finish and (lambda s: s._replace(base=tuple(finish(t) for t in s.base))),
         refit=refit and (lambda s, old, new: s._replace(base=tuple(refit(t, old, new) for t in s.base))),
         pull=pull and (lambda s: together([pull(t) for t in s.base])),
+        told=told and (lambda s: by_member([told(t) for t in s.base])),
     )

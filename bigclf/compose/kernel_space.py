@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bigclf import block as blk
-from bigclf.compose.parts import over, under
+from bigclf.compose.parts import cut, over, scored, under
 from bigclf.core import Array, Block, Learner, Plan, Scores, Shape, State
 from bigclf.errors import BudgetError
 from bigclf.kernels.prototypes import squares
-from bigclf.state import flatten, grow
+from bigclf.state import flatten, grow, shape_of
 
 CHUNK = 128  # rows at a time
 
@@ -53,12 +53,9 @@ def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Lea
         s.points[:, used : used + n] = rows.T
         s.norm[used : used + n] = (rows * rows).sum(axis=1)
         gram = blk.GramRows(kernel(X, s, used + n), np.arange(used, used + n))
-        parts = {name: a[:, start:end] if a.shape[1] else a for name, a in plan._asdict().items()}
-        mine = Plan(**{name: np.ascontiguousarray(a) for name, a in parts.items()})
+        mine = cut(plan, start, end)
         state = base.update(s.base, Block(block.row[start:end], gram, block.y[start:end]), mine)
-        plan.pre[:, start:end] = mine.pre
-        if plan.post.shape[1]:
-            plan.post[:, start:end] = mine.post
+        scored(plan, start, mine)
         s = s._replace(base=state)
         _forget(s, base, used, used + n, most, forget)
         return s
@@ -102,10 +99,10 @@ def _widened(s: Supported, base: Learner, need: int, units: int, most: int) -> S
     if need <= len(s.norm):
         return s
     slots = min(1 << (need - 1).bit_length(), most)
-    classes = [a.shape[names.index("classes")] for a, names in _arrays(s.base, base) if "classes" in names]
     points, norm = np.zeros((len(s.points), slots)), np.zeros(slots)
     points[:, : len(s.norm)], norm[: len(s.norm)] = s.points, s.norm
-    return s._replace(base=grow(base, s.base, Shape(units, slots, max(classes, default=2))), points=points, norm=norm)
+    shape = shape_of(base, s.base)._replace(cols=slots)
+    return s._replace(base=grow(base, s.base, shape), points=points, norm=norm)
 
 
 def _arrays(state: State, base: Learner) -> list[tuple[Array, tuple[str | int, ...]]]:

@@ -27,12 +27,13 @@ def under(prefix: str, axes: Axes) -> dict[str, tuple[str | int, ...]]:
 
 def over(base: Learner, own: Axes, **changed: Any) -> Learner:
     """A learner whose state is `Over` that of the base; what is not given is as the base has it."""
-    finish, pull, refit = base.finish, base.pull, base.refit
+    finish, pull, refit, told = base.finish, base.pull, base.refit, base.told
     made: dict[str, Any] = {
         "axes": under("base", base.axes) | under("own", own),
         "decision": lambda s, X: base.decision(s.base, X),
         "finish": finish and (lambda s: s._replace(base=finish(s.base))),
         "pull": pull and (lambda s: pull(s.base)),
+        "told": told and (lambda s: told(s.base)),
         "merge": None,
         "refit": refit and (lambda s, old, new: s._replace(base=refit(s.base, old, new))),
     }
@@ -43,6 +44,20 @@ def private(plan: Plan, post: bool = False) -> Plan:
     """The plan with places of its own for scores; post: those after the rows are wanted in any case."""
     empty = np.empty(plan.target.shape)
     return plan._replace(pre=empty, post=np.empty_like(empty) if post or plan.post.shape[1] else plan.post)
+
+
+def cut(plan: Plan, start: int, end: int) -> Plan:
+    """The plan of rows start to end: views where there is one unit, else copies."""
+    parts = {name: a[:, start:end] if a.shape[1] else a for name, a in plan._asdict().items()}
+    return Plan(**{name: np.ascontiguousarray(a) for name, a in parts.items()})
+
+
+def scored(plan: Plan, start: int, part: Plan) -> None:
+    """Write the scores of a part of the rows, which begins at `start`, into the plan."""
+    end = start + part.pre.shape[1]
+    plan.pre[:, start:end] = part.pre
+    if plan.post.shape[1]:
+        plan.post[:, start:end] = part.post
 
 
 def counted(plan: Plan, factor: Array, repeat: bool = False) -> Plan:
@@ -74,3 +89,8 @@ def together(pulls: Sequence[Pull]) -> Pull:
         np.mean([p.by_class for p in pulls], axis=0),
         float(np.mean([p.gii for p in pulls])),
     )
+
+
+def by_member(told: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Each fact of all members, as a list."""
+    return {name: [facts[name] for facts in told] for name in told[0]}
