@@ -1,0 +1,240 @@
+"""When a leaf of a Hoeffding tree is split and where, and which leaf gives up its slot where there are too few.
+
+Sums are in the order written, for a threshold must not depend on the machine. Sources as in `tree`; the thresholds of a
+column are those of Pfahringer, Holmes & Kirkby, Handling numeric attributes in Hoeffding trees, PAKDD 2008.
+"""
+
+from __future__ import annotations
+
+from math import erfc, log, log2, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from bigclf.core import Array
+from bigclf.jit import exact_helper
+
+NODES, SLOTS, EVICTED, SETTLED = range(4)  # of the tally
+
+
+class Tree(NamedTuple):
+    """All that a tree keeps."""
+
+    feature: Array  # (nodes,) column that an inner node asks for
+    threshold: Array  # (nodes,)
+    left: Array  # (nodes,) child, 0 in leaves
+    right: Array  # (nodes,)
+    slot: Array  # (nodes,) 1 + slot; 0 where there is none
+    last: Array  # (nodes,) weight of a leaf at its last attempt to split
+    dist: Array  # (nodes, classes) weight of each class
+    owner: Array  # (slots,) 1 + leaf; 0 where the slot is free
+    right_mc: Array  # (slots,) weight of the rows that the leaf's most frequent class was right for
+    right_nb: Array  # (slots,) the same of naive Bayes
+    held: Array  # (slots, classes) weight of the rows in the Gaussians
+    mean: Array  # (slots, classes, cols)
+    M2: Array  # (slots, classes, cols)
+    low: Array  # (slots, classes, cols)
+    high: Array  # (slots, classes, cols)
+    volume: Array  # (slots, classes, 2) sum of ln M2 over the columns where it is not 0, and their number
+    tally: Array  # (4,) nodes, slots in use, leaves that lost their slot to others, and that no split could improve
+    code: Array  # (units, classes) -1, +1; 0 where the class was not seen
+
+
+class How(NamedTuple):
+    """The options."""
+
+    kind: int  # MC, NB or NBA of `tree`
+    grace: float  # weight between attempts
+    delta: float
+    tie: float
+    candidates: int  # thresholds of each column
+    fraction: float  # of the weight, that each side must have more of
+    nodes: int  # most there may be
+    slots: int
+
+
+@exact_helper
+def total(a: Array) -> float:
+    """Sum in order."""
+    s = 0.0
+    for c in range(a.size):
+        s += a[c]
+    return s
+
+
+@exact_helper
+def entropy(a: Array) -> float:
+    """In bits, of weights."""
+    s = total(a)
+    h = 0.0
+    for c in range(a.size):
+        if a[c] > 0.0:
+            h -= a[c] / s * log2(a[c] / s)
+    return h
+
+
+@exact_helper
+def hoeffding(classes: int, delta: float, n: float) -> float:
+    """By how much a mean of n information gains may be off, with confidence 1 - delta.
+
+    >>> round(hoeffding(2, 1e-7, 200.0), 8)
+    0.20073674
+    """
+    r = log2(max(2.0, float(classes)))
+    return sqrt(r * r * log(1.0 / delta) / (2.0 * n))
+
+
+@exact_helper
+def leftward(t: Tree, slot: int, c: int, j: int, threshold: float) -> float:
+    """Weight of class c estimated to be at or below a threshold of column j."""
+    n: float = t.held[slot, c]
+    if n <= 0.0 or threshold < t.low[slot, c, j]:
+        return 0.0
+    if threshold >= t.high[slot, c, j]:
+        return n
+    sd = sqrt(t.M2[slot, c, j] / (n - 1.0)) if n > 1.0 else 0.0
+    d = threshold - t.mean[slot, c, j]
+    if sd == 0.0:
+        return n if d >= 0.0 else 0.0
+    return n * 0.5 * erfc(-d / sd / sqrt(2.0))
+
+
+@exact_helper
+def divide(t: Tree, slot: int, j: int, threshold: float, sides: Array) -> None:
+    """Estimated weights sides (2, classes) at or below a threshold of column j, and above."""
+    for c in range(sides.shape[1]):
+        sides[0, c] = leftward(t, slot, c, j, threshold)
+        sides[1, c] = t.held[slot, c] - sides[0, c]
+
+
+@exact_helper
+def merit(before: float, sides: Array, fraction: float) -> float:
+    """Information gain in bits over the entropy before; -infinity where a side has too little."""
+    a, b = total(sides[0]), total(sides[1])
+    if a <= fraction * (a + b) or b <= fraction * (a + b):
+        return -np.inf
+    return before - (a / (a + b) * entropy(sides[0]) + b / (a + b) * entropy(sides[1]))
+
+
+@exact_helper
+def best_threshold(t: Tree, how: How, slot: int, j: int, before: float, sides: Array) -> tuple[float, float]:
+    """The best threshold of column j and its merit; NaN where there is none."""
+    low = np.inf
+    high = -np.inf
+    for c in range(sides.shape[1]):
+        if t.held[slot, c] > 0.0:
+            low = min(low, t.low[slot, c, j])
+            high = max(high, t.high[slot, c, j])
+    best = -np.inf
+    at = np.nan
+    for i in range(1, how.candidates + 1):
+        threshold = low + (high - low) * i / (how.candidates + 1)
+        if low < threshold < high:
+            divide(t, slot, j, threshold, sides)
+            m = merit(before, sides, how.fraction)
+            if m > best or at != at:
+                best = m
+                at = threshold
+    return at, best
+
+
+@exact_helper
+def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
+    """Split a leaf, or give up its slot, where the best way is surely better than the second, or a tie lasts.
+
+    Not to split is one of the ways, of merit 0. sides (2, classes): scratch.
+    """
+    met = 0
+    for c in range(sides.shape[1]):
+        met += t.dist[leaf, c] > 0.0
+    if met < 2:
+        return
+    slot = int(t.slot[leaf]) - 1
+    bound = hoeffding(sides.shape[1], how.delta, weight)
+    before = entropy(t.dist[leaf])
+    best = 0.0
+    second = -np.inf
+    feature = -1
+    threshold = 0.0
+    for j in range(t.mean.shape[2]):
+        at, m = best_threshold(t, how, slot, j, before, sides)
+        if m > best:
+            second = best
+            best, feature, threshold = m, j, at
+        elif m > second:
+            second = m
+    if not (best - second > bound or bound < how.tie):
+        return
+    if feature < 0:
+        release(t, leaf)
+        t.tally[SETTLED] += 1.0
+    else:
+        split(t, how, leaf, feature, threshold, sides)
+
+
+@exact_helper
+def release(t: Tree, leaf: int) -> None:
+    """Take a leaf's slot away: from now on it answers by its classes."""
+    wipe(t, int(t.slot[leaf]) - 1)
+    t.owner[int(t.slot[leaf]) - 1] = 0.0
+    t.slot[leaf] = 0.0
+    t.tally[SLOTS] -= 1.0
+
+
+@exact_helper
+def wipe(t: Tree, slot: int) -> None:
+    """An empty slot."""
+    t.right_mc[slot] = 0.0
+    t.right_nb[slot] = 0.0
+    t.held[slot] = 0.0
+    t.mean[slot] = 0.0
+    t.M2[slot] = 0.0
+    t.low[slot] = 0.0
+    t.high[slot] = 0.0
+    t.volume[slot] = 0.0
+
+
+@exact_helper
+def settle(t: Tree, leaf: int, slot: int) -> None:
+    """Give a leaf a slot."""
+    t.slot[leaf] = slot + 1.0
+    t.owner[slot] = leaf + 1.0
+    t.tally[SLOTS] += 1.0
+
+
+@exact_helper
+def split(t: Tree, how: How, leaf: int, feature: int, threshold: float, sides: Array) -> None:
+    """Two leaves of a leaf, which begin with the weights that are estimated for them."""
+    slot = int(t.slot[leaf]) - 1
+    divide(t, slot, feature, threshold, sides)
+    release(t, leaf)
+    new = int(t.tally[NODES])
+    t.tally[NODES] += 2.0
+    t.feature[leaf], t.threshold[leaf] = feature, threshold
+    t.left[leaf], t.right[leaf] = new, new + 1
+    for side in range(2):
+        t.dist[new + side] = sides[side]
+        t.last[new + side] = total(sides[side])
+    settle(t, new, slot)
+    for free in range(t.owner.size):
+        if t.owner[free] == 0.0:
+            settle(t, new + 1, free)
+            return
+    poorest = new + 1
+    for k in range(new + 1):
+        if t.slot[k] > 0.0 and promise(t, k) < promise(t, poorest):
+            poorest = k
+    if poorest != new + 1:
+        free = int(t.slot[poorest]) - 1
+        release(t, poorest)
+        settle(t, new + 1, free)
+    t.tally[EVICTED] += 1.0
+
+
+@exact_helper
+def promise(t: Tree, leaf: int) -> float:
+    """Weight of the rows that a leaf's most frequent class is wrong for."""
+    most = 0.0
+    for c in range(t.dist.shape[1]):
+        most = max(most, t.dist[leaf, c])
+    return total(t.dist[leaf]) - most
