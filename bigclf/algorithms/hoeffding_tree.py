@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from bigclf.kernels.tree_split import Tree
 
 NODES = 4096
-GAUSSIANS: tuple[str | int, ...] = ("slots", "classes", "cols")
 AXES: Axes = {
-    **dict.fromkeys(("feature", "threshold", "left", "right", "slot", "last"), ("nodes",)),
+    "node": ("nodes", 6),
     "dist": ("nodes", "classes"),
-    **dict.fromkeys(("owner", "right_mc", "right_nb"), ("slots",)),
-    "held": ("slots", "classes"),
-    **dict.fromkeys(("mean", "M2", "low", "high"), GAUSSIANS),
-    "volume": ("slots", "classes", 2),
+    "slot": ("slots", 3),
+    "held": ("slots", "classes", 3),
+    "gauss": ("slots", "classes", 4, "cols"),
     "tally": (4,),
     "code": ("units", "classes"),
 }
@@ -59,7 +57,7 @@ def build(
         sizes = {"nodes": 1, "slots": 1} | shape._asdict()
         arrays = {name: np.zeros([a if isinstance(a, int) else sizes[a] for a in axes]) for name, axes in AXES.items()}
         t = tree_split.Tree(**arrays)
-        t.slot[0], t.owner[0], t.tally[:2] = 1.0, 1.0, 1.0
+        t.node[0, tree_split.SLOT], t.slot[0, tree_split.OWNER], t.tally[:2] = 1.0, 1.0, 1.0
         return t
 
     def update(t: Tree, block: Block, plan: Plan) -> Tree:
@@ -70,7 +68,7 @@ def build(
 
     def roomier(t: Tree) -> Tree:
         """With room for two nodes and one slot more; by doubling, so that it does not depend on how rows were cut."""
-        nodes, spare = len(t.left), len(t.owner)
+        nodes, spare = len(t.node), len(t.slot)
         if t.tally[tree_split.NODES] + 2 > nodes:
             nodes = min(2 * nodes, max_nodes)
         if t.tally[tree_split.SLOTS] + 1 > spare:
@@ -97,8 +95,8 @@ def build(
     def told(t: Tree) -> dict[str, Any]:
         count, used, evicted, settled = (int(n) for n in t.tally)
         depth = np.zeros(count, int)
-        for k in np.flatnonzero(t.left[:count]):  # a child comes after its parent
-            depth[[int(t.left[k]), int(t.right[k])]] = depth[k] + 1
+        for k in np.flatnonzero(t.node[:count, tree_split.LEFT]):  # a child comes after its parent
+            depth[t.node[k, tree_split.LEFT : tree_split.SLOT].astype(int)] = depth[k] + 1
         return {
             "nodes": count,
             "leaves": (count + 1) // 2,
@@ -114,7 +112,7 @@ def build(
     def copies(shape: Shape) -> int:
         """Bytes of the arrays that longer ones take the place of."""
         half = 1 << ((slots - 1).bit_length() - 1) if slots > 1 else 0
-        return 8 * half * shape.classes * shape.cols
+        return 8 * 4 * half * shape.classes * shape.cols
 
     return Learner(init, update, decision, AXES, most=most, solving=copies, refit=refit, told=told)
 

@@ -18,7 +18,29 @@ from bigclf.block import row_into, rows
 from bigclf.core import Array, Plan
 from bigclf.jit import exact_helper, helper, kernel
 from bigclf.kernels.bayes import LEAST, MOST, importance, moments, note, portions, say, shares
-from bigclf.kernels.tree_split import NODES, SLOTS, How, Tree, attempt, total
+from bigclf.kernels.tree_split import (
+    BY_BAYES,
+    BY_CLASS,
+    FEATURE,
+    HIGH,
+    LAST,
+    LEFT,
+    LOGS,
+    LOW,
+    M2,
+    MEAN,
+    NODES,
+    RIGHT,
+    SLOT,
+    SLOTS,
+    SPREAD,
+    THRESHOLD,
+    WEIGHT,
+    How,
+    Tree,
+    attempt,
+    total,
+)
 
 MC, NB, NBA = range(3)  # leaves answer by their classes, by naive Bayes, by what was right more often
 
@@ -34,7 +56,7 @@ class Scratch(NamedTuple):
 
 def scratch(t: Tree) -> Scratch:
     """Room for a row of this tree."""
-    classes, cols = t.mean.shape[1:]
+    classes, _, cols = t.gauss.shape[1:]
     return Scratch(np.empty(cols), np.empty(classes), np.empty(classes), np.empty((2, classes)))
 
 
@@ -42,8 +64,9 @@ def scratch(t: Tree) -> Scratch:
 def descend(t: Tree, x: Array) -> int:
     """The leaf of row x: a value of at most the threshold goes left."""
     k = 0
-    while t.left[k] > 0.0:
-        k = int(t.left[k] if x[int(t.feature[k])] <= t.threshold[k] else t.right[k])
+    while t.node[k, LEFT] > 0.0:
+        side = LEFT if x[int(t.node[k, FEATURE])] <= t.node[k, THRESHOLD] else RIGHT
+        k = int(t.node[k, side])
     return k
 
 
@@ -54,20 +77,20 @@ def bayes(t: Tree, leaf: int, slot: int, x: Array, logs: Array) -> None:
     A density of no spread is 1 at the mean and 0 elsewhere; a class that the leaf has not met has none.
     """
     for c in range(logs.size):
-        n = t.held[slot, c]
+        n = t.held[slot, c, WEIGHT]
         logs[c] = -np.inf
         if n <= 0.0 or t.dist[leaf, c] <= 0.0:
             continue
-        mean, M2 = t.mean[slot, c], t.M2[slot, c]
+        g = t.gauss[slot, c]
         q = 0.0
         if n > 1.0:
             for j in range(x.size):
-                d = x[j] - mean[j]
-                q += 0.0 if d == 0.0 else d * d / M2[j]
-            q = (n - 1.0) * q + t.volume[slot, c, 0] + t.volume[slot, c, 1] * log(2.0 * pi / (n - 1.0))
+                d = x[j] - g[MEAN, j]
+                q += 0.0 if d == 0.0 else d * d / g[M2, j]
+            q = (n - 1.0) * q + t.held[slot, c, LOGS] + t.held[slot, c, SPREAD] * log(2.0 * pi / (n - 1.0))
         else:
             for j in range(x.size):
-                if x[j] != mean[j]:
+                if x[j] != g[MEAN, j]:
                     q = np.inf
         logs[c] = log(t.dist[leaf, c]) - 0.5 * q
 
@@ -86,10 +109,10 @@ def first_best(a: Array) -> int:
 def answer(t: Tree, kind: int, x: Array, logs: Array, p: Array) -> int:
     """Shares p of the classes for row x; returns its leaf. Leaves `logs` where the leaf keeps Gaussians."""
     leaf = descend(t, x)
-    slot = int(t.slot[leaf]) - 1
+    slot = int(t.node[leaf, SLOT]) - 1
     if slot >= 0 and kind != MC:
         bayes(t, leaf, slot, x, logs)
-        if (kind == NB or t.right_mc[slot] <= t.right_nb[slot]) and shares(logs, p):
+        if (kind == NB or t.slot[slot, BY_CLASS] <= t.slot[slot, BY_BAYES]) and shares(logs, p):
             return leaf
     portions(t.dist[leaf], p)
     return leaf
@@ -98,26 +121,26 @@ def answer(t: Tree, kind: int, x: Array, logs: Array, p: Array) -> int:
 @helper
 def observe(t: Tree, slot: int, c: int, x: Array, w: float) -> None:
     """Take row x of class c and weight w into the Gaussians of a slot."""
-    mean, M2, low, high = t.mean[slot, c], t.M2[slot, c], t.low[slot, c], t.high[slot, c]
-    if t.held[slot, c] == 0.0:
+    g, held = t.gauss[slot, c], t.held[slot, c]
+    if held[WEIGHT] == 0.0:
         for j in range(x.size):
-            low[j] = x[j]
-            high[j] = x[j]
-    t.held[slot, c] += w
-    moments(x, w, w / t.held[slot, c], mean, M2)
+            g[LOW, j] = x[j]
+            g[HIGH, j] = x[j]
+    held[WEIGHT] += w
+    moments(x, w, w / held[WEIGHT], g[MEAN], g[M2])
     for j in range(x.size):
-        low[j] = x[j] if x[j] < low[j] else low[j]
-        high[j] = x[j] if x[j] > high[j] else high[j]
+        g[LOW, j] = min(g[LOW, j], x[j])
+        g[HIGH, j] = max(g[HIGH, j], x[j])
 
 
 @helper
-def measure(M2: Array, volume: Array) -> None:
-    """Sum of the logarithms of M2 where it is not 0, and how often it is not."""
+def measure(squares: Array, held: Array) -> None:
+    """Sum of the logarithms of the squares where they are not 0, and how many are not."""
     logs = 0.0
     product = 1.0
     spread = 0.0
-    for j in range(M2.size):
-        v = M2[j]
+    for j in range(squares.size):
+        v = squares[j]
         if v > 0.0:
             spread += 1.0
             if LEAST < v < MOST:
@@ -127,14 +150,14 @@ def measure(M2: Array, volume: Array) -> None:
             if not LEAST < product < MOST:
                 logs += log(product)
                 product = 1.0
-    volume[0] = logs + log(product)
-    volume[1] = spread
+    held[LOGS] = logs + log(product)
+    held[SPREAD] = spread
 
 
 @helper
 def learn(t: Tree, how: How, leaf: int, c: int, w: float, room: Scratch) -> None:
     """Take the row in `room` into its leaf, and split the leaf when that is due."""
-    slot = int(t.slot[leaf]) - 1
+    slot = int(t.node[leaf, SLOT]) - 1
     if slot < 0:
         t.dist[leaf, c] += w
         return
@@ -144,24 +167,24 @@ def learn(t: Tree, how: How, leaf: int, c: int, w: float, room: Scratch) -> None
         if room.logs[likely] == -np.inf:
             likely = usual
         if usual == c:
-            t.right_mc[slot] += w
+            t.slot[slot, BY_CLASS] += w
         if likely == c:
-            t.right_nb[slot] += w
+            t.slot[slot, BY_BAYES] += w
     t.dist[leaf, c] += w
     observe(t, slot, c, room.x, w)
     if how.kind != MC:
-        measure(t.M2[slot, c], t.volume[slot, c])
+        measure(t.gauss[slot, c, M2], t.held[slot, c])
     weight = total(t.dist[leaf])
-    if weight - t.last[leaf] >= how.grace and t.tally[NODES] + 2 <= how.nodes:
-        t.last[leaf] = weight
+    if weight - t.node[leaf, LAST] >= how.grace and t.tally[NODES] + 2 <= how.nodes:
+        t.node[leaf, LAST] = weight
         attempt(t, how, leaf, weight, room.sides)
 
 
 @helper
 def crowded(t: Tree, how: How) -> bool:
     """Whether a split might find no room that there could be."""
-    return (t.tally[NODES] + 2 > t.left.size and t.left.size < how.nodes) or (
-        t.tally[SLOTS] + 1 > t.owner.size and t.owner.size < how.slots
+    return (t.tally[NODES] + 2 > t.node.shape[0] and t.node.shape[0] < how.nodes) or (
+        t.tally[SLOTS] + 1 > t.slot.shape[0] and t.slot.shape[0] < how.slots
     )
 
 

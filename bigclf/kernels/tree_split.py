@@ -14,29 +14,27 @@ import numpy as np
 from bigclf.core import Array
 from bigclf.jit import exact_helper
 
-NODES, SLOTS, EVICTED, SETTLED = range(4)  # of the tally
+# columns of the arrays of a tree
+FEATURE, THRESHOLD, LEFT, RIGHT, SLOT, LAST = range(6)
+OWNER, BY_CLASS, BY_BAYES = range(3)
+WEIGHT, LOGS, SPREAD = range(3)
+MEAN, M2, LOW, HIGH = range(4)
+NODES, SLOTS, EVICTED, SETTLED = range(4)
 
 
 class Tree(NamedTuple):
-    """All that a tree keeps."""
+    """All that a tree keeps. Few arrays: each costs whenever a tree is handed from one function to another."""
 
-    feature: Array  # (nodes,) column that an inner node asks for
-    threshold: Array  # (nodes,)
-    left: Array  # (nodes,) child, 0 in leaves
-    right: Array  # (nodes,)
-    slot: Array  # (nodes,) 1 + slot; 0 where there is none
-    last: Array  # (nodes,) weight of a leaf at its last attempt to split
+    node: Array  # (nodes, 6) FEATURE, THRESHOLD, LEFT child (0 in leaves), RIGHT child, 1 + SLOT (0: none),
+    # and weight of a leaf at its LAST attempt to split
     dist: Array  # (nodes, classes) weight of each class
-    owner: Array  # (slots,) 1 + leaf; 0 where the slot is free
-    right_mc: Array  # (slots,) weight of the rows that the leaf's most frequent class was right for
-    right_nb: Array  # (slots,) the same of naive Bayes
-    held: Array  # (slots, classes) weight of the rows in the Gaussians
-    mean: Array  # (slots, classes, cols)
-    M2: Array  # (slots, classes, cols)
-    low: Array  # (slots, classes, cols)
-    high: Array  # (slots, classes, cols)
-    volume: Array  # (slots, classes, 2) sum of ln M2 over the columns where it is not 0, and their number
-    tally: Array  # (4,) nodes, slots in use, leaves that lost their slot to others, and that no split could improve
+    slot: Array  # (slots, 3) 1 + OWNER (0: free), weight of the rows that the leaf's most frequent class was right for
+    # (BY_CLASS), the same of naive Bayes (BY_BAYES)
+    held: Array  # (slots, classes, 3) WEIGHT of the rows in the Gaussians; sum of the logarithms of M2 over the columns
+    # where it is not 0 (LOGS), and how many they are (SPREAD)
+    gauss: Array  # (slots, classes, 4, cols) MEAN, M2 as in `bayes`, LOW and HIGH: least and largest value
+    tally: Array  # (4,) NODES, SLOTS in use, leaves whose slot others took (EVICTED), and those that no split could
+    # improve (SETTLED)
     code: Array  # (units, classes) -1, +1; 0 where the class was not seen
 
 
@@ -87,13 +85,13 @@ def hoeffding(classes: int, delta: float, n: float) -> float:
 @exact_helper
 def leftward(t: Tree, slot: int, c: int, j: int, threshold: float) -> float:
     """Weight of class c estimated to be at or below a threshold of column j."""
-    n: float = t.held[slot, c]
-    if n <= 0.0 or threshold < t.low[slot, c, j]:
+    n: float = t.held[slot, c, WEIGHT]
+    if n <= 0.0 or threshold < t.gauss[slot, c, LOW, j]:
         return 0.0
-    if threshold >= t.high[slot, c, j]:
+    if threshold >= t.gauss[slot, c, HIGH, j]:
         return n
-    sd = sqrt(t.M2[slot, c, j] / (n - 1.0)) if n > 1.0 else 0.0
-    d = threshold - t.mean[slot, c, j]
+    sd = sqrt(t.gauss[slot, c, M2, j] / (n - 1.0)) if n > 1.0 else 0.0
+    d = threshold - t.gauss[slot, c, MEAN, j]
     if sd == 0.0:
         return n if d >= 0.0 else 0.0
     return n * 0.5 * erfc(-d / sd / sqrt(2.0))
@@ -104,7 +102,7 @@ def divide(t: Tree, slot: int, j: int, threshold: float, sides: Array) -> None:
     """Estimated weights sides (2, classes) at or below a threshold of column j, and above."""
     for c in range(sides.shape[1]):
         sides[0, c] = leftward(t, slot, c, j, threshold)
-        sides[1, c] = t.held[slot, c] - sides[0, c]
+        sides[1, c] = t.held[slot, c, WEIGHT] - sides[0, c]
 
 
 @exact_helper
@@ -122,9 +120,9 @@ def best_threshold(t: Tree, how: How, slot: int, j: int, before: float, sides: A
     low = np.inf
     high = -np.inf
     for c in range(sides.shape[1]):
-        if t.held[slot, c] > 0.0:
-            low = min(low, t.low[slot, c, j])
-            high = max(high, t.high[slot, c, j])
+        if t.held[slot, c, WEIGHT] > 0.0:
+            low = min(low, t.gauss[slot, c, LOW, j])
+            high = max(high, t.gauss[slot, c, HIGH, j])
     best = -np.inf
     at = np.nan
     for i in range(1, how.candidates + 1):
@@ -149,14 +147,14 @@ def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
         met += t.dist[leaf, c] > 0.0
     if met < 2:
         return
-    slot = int(t.slot[leaf]) - 1
+    slot = int(t.node[leaf, SLOT]) - 1
     bound = hoeffding(sides.shape[1], how.delta, weight)
     before = entropy(t.dist[leaf])
     best = 0.0
     second = -np.inf
     feature = -1
     threshold = 0.0
-    for j in range(t.mean.shape[2]):
+    for j in range(t.gauss.shape[3]):
         at, m = best_threshold(t, how, slot, j, before, sides)
         if m > best:
             second = best
@@ -175,57 +173,46 @@ def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
 @exact_helper
 def release(t: Tree, leaf: int) -> None:
     """Take a leaf's slot away: from now on it answers by its classes."""
-    wipe(t, int(t.slot[leaf]) - 1)
-    t.owner[int(t.slot[leaf]) - 1] = 0.0
-    t.slot[leaf] = 0.0
-    t.tally[SLOTS] -= 1.0
-
-
-@exact_helper
-def wipe(t: Tree, slot: int) -> None:
-    """An empty slot."""
-    t.right_mc[slot] = 0.0
-    t.right_nb[slot] = 0.0
+    slot = int(t.node[leaf, SLOT]) - 1
+    t.slot[slot] = 0.0
     t.held[slot] = 0.0
-    t.mean[slot] = 0.0
-    t.M2[slot] = 0.0
-    t.low[slot] = 0.0
-    t.high[slot] = 0.0
-    t.volume[slot] = 0.0
+    t.gauss[slot] = 0.0
+    t.node[leaf, SLOT] = 0.0
+    t.tally[SLOTS] -= 1.0
 
 
 @exact_helper
 def settle(t: Tree, leaf: int, slot: int) -> None:
     """Give a leaf a slot."""
-    t.slot[leaf] = slot + 1.0
-    t.owner[slot] = leaf + 1.0
+    t.node[leaf, SLOT] = slot + 1.0
+    t.slot[slot, OWNER] = leaf + 1.0
     t.tally[SLOTS] += 1.0
 
 
 @exact_helper
 def split(t: Tree, how: How, leaf: int, feature: int, threshold: float, sides: Array) -> None:
     """Two leaves of a leaf, which begin with the weights that are estimated for them."""
-    slot = int(t.slot[leaf]) - 1
+    slot = int(t.node[leaf, SLOT]) - 1
     divide(t, slot, feature, threshold, sides)
     release(t, leaf)
     new = int(t.tally[NODES])
     t.tally[NODES] += 2.0
-    t.feature[leaf], t.threshold[leaf] = feature, threshold
-    t.left[leaf], t.right[leaf] = new, new + 1
+    t.node[leaf, FEATURE], t.node[leaf, THRESHOLD] = feature, threshold
+    t.node[leaf, LEFT], t.node[leaf, RIGHT] = new, new + 1
     for side in range(2):
         t.dist[new + side] = sides[side]
-        t.last[new + side] = total(sides[side])
+        t.node[new + side, LAST] = total(sides[side])
     settle(t, new, slot)
-    for free in range(t.owner.size):
-        if t.owner[free] == 0.0:
+    for free in range(t.slot.shape[0]):
+        if t.slot[free, OWNER] == 0.0:
             settle(t, new + 1, free)
             return
     poorest = new + 1
     for k in range(new + 1):
-        if t.slot[k] > 0.0 and promise(t, k) < promise(t, poorest):
+        if t.node[k, SLOT] > 0.0 and promise(t, k) < promise(t, poorest):
             poorest = k
     if poorest != new + 1:
-        free = int(t.slot[poorest]) - 1
+        free = int(t.node[poorest, SLOT]) - 1
         release(t, poorest)
         settle(t, new + 1, free)
     t.tally[EVICTED] += 1.0
