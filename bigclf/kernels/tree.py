@@ -17,7 +17,7 @@ import numpy as np
 from bigclf.block import row_into, rows
 from bigclf.core import Array, Plan
 from bigclf.jit import exact_helper, helper, kernel
-from bigclf.kernels.bayes import LEAST, MOST, importance, moments, note, portions, say, shares
+from bigclf.kernels.bayes import LEAST, MOST, importance, note, portions, say, shares
 from bigclf.kernels.tree_split import (
     BY_BAYES,
     BY_CLASS,
@@ -49,7 +49,7 @@ class Scratch(NamedTuple):
     """Room for one row."""
 
     x: Array  # (cols,)
-    logs: Array  # (classes,) naive Bayes
+    logs: Array  # (1, classes) of naive Bayes
     p: Array  # (classes,) shares
     sides: Array  # (2, classes) of a candidate
 
@@ -57,90 +57,93 @@ class Scratch(NamedTuple):
 def scratch(t: Tree) -> Scratch:
     """Room for a row of this tree."""
     classes, _, cols = t.gauss.shape[1:]
-    return Scratch(np.empty(cols), np.empty(classes), np.empty(classes), np.empty((2, classes)))
+    return Scratch(np.empty(cols), np.empty((1, classes)), np.empty(classes), np.empty((2, classes)))
 
 
 @helper
-def descend(t: Tree, x: Array) -> int:
+def descend(node: Array, x: Array) -> int:
     """The leaf of row x: a value of at most the threshold goes left."""
     k = 0
-    while t.node[k, LEFT] > 0.0:
-        side = LEFT if x[int(t.node[k, FEATURE])] <= t.node[k, THRESHOLD] else RIGHT
-        k = int(t.node[k, side])
+    while node[k, LEFT] > 0.0:
+        side = LEFT if x[int(node[k, FEATURE])] <= node[k, THRESHOLD] else RIGHT
+        k = int(node[k, side])
     return k
 
 
 @helper
-def bayes(t: Tree, leaf: int, slot: int, x: Array, logs: Array) -> None:
+def bayes(dist: Array, held: Array, g: Array, leaf: int, slot: int, x: Array, logs: Array) -> None:
     """Logarithms of dist_c prod_j density(x_j), without the factor that all classes have in common.
 
     A density of no spread is 1 at the mean and 0 elsewhere; a class that the leaf has not met has none.
     """
-    for c in range(logs.size):
-        n = t.held[slot, c, WEIGHT]
-        logs[c] = -np.inf
-        if n <= 0.0 or t.dist[leaf, c] <= 0.0:
+    for c in range(logs.shape[1]):
+        n = held[slot, c, WEIGHT]
+        logs[0, c] = -np.inf
+        if n <= 0.0 or dist[leaf, c] <= 0.0:
             continue
-        g = t.gauss[slot, c]
         q = 0.0
         if n > 1.0:
             for j in range(x.size):
-                d = x[j] - g[MEAN, j]
-                q += 0.0 if d == 0.0 else d * d / g[M2, j]
-            q = (n - 1.0) * q + t.held[slot, c, LOGS] + t.held[slot, c, SPREAD] * log(2.0 * pi / (n - 1.0))
+                d = x[j] - g[slot, c, MEAN, j]
+                q += 0.0 if d == 0.0 else d * d / g[slot, c, M2, j]
+            q = (n - 1.0) * q + held[slot, c, LOGS] + held[slot, c, SPREAD] * log(2.0 * pi / (n - 1.0))
         else:
             for j in range(x.size):
-                if x[j] != g[MEAN, j]:
+                if x[j] != g[slot, c, MEAN, j]:
                     q = np.inf
-        logs[c] = log(t.dist[leaf, c]) - 0.5 * q
+        logs[0, c] = log(dist[leaf, c]) - 0.5 * q
 
 
 @exact_helper
-def first_best(a: Array) -> int:
-    """The first of the largest."""
+def first_best(a: Array, k: int) -> int:
+    """The first of the largest of row k."""
     best = 0
-    for c in range(1, a.size):
-        if a[c] > a[best]:
+    for c in range(1, a.shape[1]):
+        if a[k, c] > a[k, best]:
             best = c
     return best
 
 
 @helper
-def answer(t: Tree, kind: int, x: Array, logs: Array, p: Array) -> int:
+def answer(
+    node: Array, dist: Array, slots: Array, held: Array, g: Array, kind: int, x: Array, logs: Array, p: Array
+) -> int:
     """Shares p of the classes for row x; returns its leaf. Leaves `logs` where the leaf keeps Gaussians."""
-    leaf = descend(t, x)
-    slot = int(t.node[leaf, SLOT]) - 1
+    leaf = descend(node, x)
+    slot = int(node[leaf, SLOT]) - 1
     if slot >= 0 and kind != MC:
-        bayes(t, leaf, slot, x, logs)
-        if (kind == NB or t.slot[slot, BY_CLASS] <= t.slot[slot, BY_BAYES]) and shares(logs, p):
+        bayes(dist, held, g, leaf, slot, x, logs)
+        if (kind == NB or slots[slot, BY_CLASS] <= slots[slot, BY_BAYES]) and shares(logs, p):
             return leaf
-    portions(t.dist[leaf], p)
+    portions(dist, leaf, p)
     return leaf
 
 
 @helper
-def observe(t: Tree, slot: int, c: int, x: Array, w: float) -> None:
+def observe(held: Array, g: Array, slot: int, c: int, x: Array, w: float) -> None:
     """Take row x of class c and weight w into the Gaussians of a slot."""
-    g, held = t.gauss[slot, c], t.held[slot, c]
-    if held[WEIGHT] == 0.0:
+    if held[slot, c, WEIGHT] == 0.0:
         for j in range(x.size):
-            g[LOW, j] = x[j]
-            g[HIGH, j] = x[j]
-    held[WEIGHT] += w
-    moments(x, w, w / held[WEIGHT], g[MEAN], g[M2])
+            g[slot, c, LOW, j] = x[j]
+            g[slot, c, HIGH, j] = x[j]
+    held[slot, c, WEIGHT] += w
+    r = w / held[slot, c, WEIGHT]
     for j in range(x.size):
-        g[LOW, j] = min(g[LOW, j], x[j])
-        g[HIGH, j] = max(g[HIGH, j], x[j])
+        d = x[j] - g[slot, c, MEAN, j]
+        g[slot, c, MEAN, j] += r * d
+        g[slot, c, M2, j] += w * d * (x[j] - g[slot, c, MEAN, j])
+        g[slot, c, LOW, j] = min(g[slot, c, LOW, j], x[j])
+        g[slot, c, HIGH, j] = max(g[slot, c, HIGH, j], x[j])
 
 
 @helper
-def measure(squares: Array, held: Array) -> None:
-    """Sum of the logarithms of the squares where they are not 0, and how many are not."""
+def measure(held: Array, g: Array, slot: int, c: int) -> None:
+    """Sum of the logarithms of M2 where it is not 0, and where it is not."""
     logs = 0.0
     product = 1.0
     spread = 0.0
-    for j in range(squares.size):
-        v = squares[j]
+    for j in range(g.shape[3]):
+        v = g[slot, c, M2, j]
         if v > 0.0:
             spread += 1.0
             if LEAST < v < MOST:
@@ -150,69 +153,73 @@ def measure(squares: Array, held: Array) -> None:
             if not LEAST < product < MOST:
                 logs += log(product)
                 product = 1.0
-    held[LOGS] = logs + log(product)
-    held[SPREAD] = spread
+    held[slot, c, LOGS] = logs + log(product)
+    held[slot, c, SPREAD] = spread
 
 
 @helper
-def learn(t: Tree, how: How, leaf: int, c: int, w: float, room: Scratch) -> None:
-    """Take the row in `room` into its leaf, and split the leaf when that is due."""
-    slot = int(t.node[leaf, SLOT]) - 1
-    if slot < 0:
-        t.dist[leaf, c] += w
-        return
-    if how.kind == NBA:
-        usual = first_best(t.dist[leaf])
-        likely = first_best(room.logs)
-        if room.logs[likely] == -np.inf:
-            likely = usual
-        if usual == c:
-            t.slot[slot, BY_CLASS] += w
-        if likely == c:
-            t.slot[slot, BY_BAYES] += w
-    t.dist[leaf, c] += w
-    observe(t, slot, c, room.x, w)
-    if how.kind != MC:
-        measure(t.gauss[slot, c, M2], t.held[slot, c])
-    weight = total(t.dist[leaf])
-    if weight - t.node[leaf, LAST] >= how.grace and t.tally[NODES] + 2 <= how.nodes:
-        t.node[leaf, LAST] = weight
-        attempt(t, how, leaf, weight, room.sides)
+def compare(dist: Array, slots: Array, leaf: int, slot: int, logs: Array, c: int, w: float) -> None:
+    """Count who is right about a row of class c: the leaf's most frequent class, naive Bayes."""
+    usual = first_best(dist, leaf)
+    likely = first_best(logs, 0)
+    if logs[0, likely] == -np.inf:
+        likely = usual
+    if usual == c:
+        slots[slot, BY_CLASS] += w
+    if likely == c:
+        slots[slot, BY_BAYES] += w
 
 
 @helper
-def crowded(t: Tree, how: How) -> bool:
+def crowded(node: Array, slots: Array, tally: Array, most_nodes: int, most_slots: int) -> bool:
     """Whether a split might find no room that there could be."""
-    return (t.tally[NODES] + 2 > t.node.shape[0] and t.node.shape[0] < how.nodes) or (
-        t.tally[SLOTS] + 1 > t.slot.shape[0] and t.slot.shape[0] < how.slots
-    )
+    no_node: bool = tally[NODES] + 2 > node.shape[0] and node.shape[0] < most_nodes
+    no_slot: bool = tally[SLOTS] + 1 > slots.shape[0] and slots.shape[0] < most_slots
+    return no_node or no_slot
 
 
 @kernel
 def grow_with(t: Tree, how: How, X: Any, y: Array, plan: Plan, start: int, room: Scratch) -> int:
     """Score each row from `start` on, then learn it; returns the row at which it stopped for want of room, or n."""
-    tell = plan.post.shape[1] > 0
+    node, dist, slots, held, g, tally, code = t.node, t.dist, t.slot, t.held, t.gauss, t.tally, t.code
+    target, weight, repeat, pre, post = plan.target, plan.weight, plan.repeat, plan.pre, plan.post
+    x, logs, p, sides = room.x, room.logs, room.p, room.sides
+    tell = post.shape[1] > 0
     for i in range(start, rows(X)):
-        w = importance(plan, y, i)
-        if w > 0.0 and crowded(t, how):
+        w = importance(target, weight, repeat, y, i)
+        if w > 0.0 and crowded(node, slots, tally, how.nodes, how.slots):
             return i
-        row_into(X, i, room.x)
-        leaf = answer(t, how.kind, room.x, room.logs, room.p)
-        say(room.p, t.code, plan.pre, i)
+        row_into(X, i, x)
+        leaf = answer(node, dist, slots, held, g, how.kind, x, logs, p)
+        say(p, code, pre, i)
         if w > 0.0:
-            note(t.code, plan, y[i], i)
-            learn(t, how, leaf, y[i], w, room)
+            c = y[i]
+            note(code, target, c, i)
+            slot = int(node[leaf, SLOT]) - 1
+            if slot >= 0:
+                if how.kind == NBA:
+                    compare(dist, slots, leaf, slot, logs, c, w)
+                observe(held, g, slot, c, x, w)
+                if how.kind != MC:
+                    measure(held, g, slot, c)
+            dist[leaf, c] += w
+            here = total(dist, leaf)
+            if slot >= 0 and here - node[leaf, LAST] >= how.grace and tally[NODES] + 2 <= how.nodes:
+                node[leaf, LAST] = here
+                attempt(t, how, leaf, here, sides)
             if tell:
-                answer(t, how.kind, room.x, room.logs, room.p)
+                answer(node, dist, slots, held, g, how.kind, x, logs, p)
         if tell:
-            say(room.p, t.code, plan.post, i)
+            say(p, code, post, i)
     return rows(X)
 
 
 @kernel
 def score(t: Tree, kind: int, X: Any, room: Scratch, out: Array) -> None:
     """Scores out (units, n) of the rows."""
+    node, dist, slots, held, g, code = t.node, t.dist, t.slot, t.held, t.gauss, t.code
+    x, logs, p = room.x, room.logs, room.p
     for i in range(rows(X)):
-        row_into(X, i, room.x)
-        answer(t, kind, room.x, room.logs, room.p)
-        say(room.p, t.code, out, i)
+        row_into(X, i, x)
+        answer(node, dist, slots, held, g, kind, x, logs, p)
+        say(p, code, out, i)

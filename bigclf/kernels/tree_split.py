@@ -52,22 +52,22 @@ class How(NamedTuple):
 
 
 @exact_helper
-def total(a: Array) -> float:
-    """Sum in order."""
+def total(a: Array, k: int) -> float:
+    """Sum of row k, in order."""
     s = 0.0
-    for c in range(a.size):
-        s += a[c]
+    for c in range(a.shape[1]):
+        s += a[k, c]
     return s
 
 
 @exact_helper
-def entropy(a: Array) -> float:
-    """In bits, of weights."""
-    s = total(a)
+def entropy(a: Array, k: int) -> float:
+    """In bits, of the weights in row k."""
+    s = total(a, k)
     h = 0.0
-    for c in range(a.size):
-        if a[c] > 0.0:
-            h -= a[c] / s * log2(a[c] / s)
+    for c in range(a.shape[1]):
+        if a[k, c] > 0.0:
+            h -= a[k, c] / s * log2(a[k, c] / s)
     return h
 
 
@@ -108,10 +108,10 @@ def divide(t: Tree, slot: int, j: int, threshold: float, sides: Array) -> None:
 @exact_helper
 def merit(before: float, sides: Array, fraction: float) -> float:
     """Information gain in bits over the entropy before; -infinity where a side has too little."""
-    a, b = total(sides[0]), total(sides[1])
+    a, b = total(sides, 0), total(sides, 1)
     if a <= fraction * (a + b) or b <= fraction * (a + b):
         return -np.inf
-    return before - (a / (a + b) * entropy(sides[0]) + b / (a + b) * entropy(sides[1]))
+    return before - (a / (a + b) * entropy(sides, 0) + b / (a + b) * entropy(sides, 1))
 
 
 @exact_helper
@@ -149,7 +149,7 @@ def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
         return
     slot = int(t.node[leaf, SLOT]) - 1
     bound = hoeffding(sides.shape[1], how.delta, weight)
-    before = entropy(t.dist[leaf])
+    before = entropy(t.dist, leaf)
     best = 0.0
     second = -np.inf
     feature = -1
@@ -201,7 +201,7 @@ def split(t: Tree, how: How, leaf: int, feature: int, threshold: float, sides: A
     t.node[leaf, LEFT], t.node[leaf, RIGHT] = new, new + 1
     for side in range(2):
         t.dist[new + side] = sides[side]
-        t.node[new + side, LAST] = total(sides[side])
+        t.node[new + side, LAST] = total(sides, side)
     settle(t, new, slot)
     for free in range(t.slot.shape[0]):
         if t.slot[free, OWNER] == 0.0:
@@ -224,4 +224,4 @@ def promise(t: Tree, leaf: int) -> float:
     most = 0.0
     for c in range(t.dist.shape[1]):
         most = max(most, t.dist[leaf, c])
-    return total(t.dist[leaf]) - most
+    return total(t.dist, leaf) - most
