@@ -98,7 +98,7 @@ class Learner:
     merge: Callable[[State, State], State] | None = None  # exactly: trained on a, then b
     refit: Callable[[State, Array, Array], State] | None = None  # exact change of units: state, old code, new code
     pull: Callable[[State], Pull] | None = None  # of learners that go by gradients
-    told: Callable[[State], dict[str, Any]] | None = None  # what a state is worth telling of, by name
+    told: Callable[[State], dict[str, int]] | None = None  # numbers that train and info tell of a state, by name
 
     @property
     def tiles(self) -> bool:

@@ -34,6 +34,7 @@ def build(
     leaf: str = "nba",
     candidates: int = 10,
     min_branch: float = 0.01,
+    pre_prune: bool = True,
     max_nodes: int = NODES,
     max_leaves: int | str = "auto",
 ) -> Learner:
@@ -50,7 +51,7 @@ def build(
     slots = leaves(max_nodes) if isinstance(max_leaves, str) else min(max_leaves, leaves(max_nodes))
     kind = {"mc": tree.MC, "nb": tree.NB, "nba": tree.NBA}[leaf]
     how = tree_split.How(
-        kind, float(grace_period), split_confidence, tie_threshold, candidates, min_branch, max_nodes, slots
+        kind, float(grace_period), split_confidence, tie_threshold, candidates, min_branch, pre_prune, max_nodes, slots
     )
 
     def init(shape: Shape) -> Tree:
@@ -92,7 +93,7 @@ def build(
     def refit(t: Tree, old: Array, new: Array) -> Tree:
         return t._replace(code=recoded(t.code, old, new, t.dist.sum(axis=0)))
 
-    def told(t: Tree) -> dict[str, Any]:
+    def told(t: Tree) -> dict[str, int]:
         count, used, evicted, settled = (int(n) for n in t.tally)
         depth = np.zeros(count, int)
         for k in np.flatnonzero(t.node[:count, tree_split.LEFT]):  # a child comes after its parent
@@ -102,8 +103,8 @@ def build(
             "leaves": (count + 1) // 2,
             "depth": int(depth.max()),
             "active leaves": used,
-            "leaves put to rest for memory": evicted,
-            "leaves that no split improves": settled,
+            "leaves at rest for want of room": evicted,
+            "leaves given up": settled,
         }
 
     def most(shape: Shape) -> dict[str, int]:
@@ -159,6 +160,12 @@ SPECS = (
             ),
             Param("candidates", int, 10, "thresholds tried of each column", low=1, high=1000),
             Param("min-branch", float, 0.01, "share of the weight that each side has more of", low=0.0, high=0.5),
+            Param(
+                "pre-prune",
+                bool,
+                True,
+                "give up a leaf that no split improves; or else split it in the end, however little that brings",
+            ),
             Param("max-nodes", int, NODES, "nodes, at most", low=1, high=1_000_000),
             Param(
                 "max-leaves",

@@ -26,7 +26,7 @@ def info(
 ) -> None:
     """Show a model: algorithm, options, classes, columns, scaling, size; with --weights what it goes by."""
     start.require("model")
-    from bigclf.cli.report import emit, show, table
+    from bigclf.cli.report import emit, listing, show, table
     from bigclf.model import load
     from bigclf.reading.labels import sort_key
     from bigclf.state import trim
@@ -34,6 +34,7 @@ def info(
 
     m = load(model)
     schema = m.schema
+    learner = m.learner()
     facts: dict[str, Any] = {
         "algorithm": m.algorithm,
         "params": {p.name: m.params.get(p.name, p.default) for p in m.spec.params},
@@ -44,6 +45,7 @@ def info(
         "counts": m.counts,
         "class_weight": m.class_weight,
         "chosen": _chosen(m.state),
+        "learned": learner.told(m.state) if learner.told is not None else None,
         "positive": None if len(schema.classes) != 2 else _positive(m.code(), schema.classes),
         "input": schema.kind,
         "features": schema.count(),
@@ -54,7 +56,7 @@ def info(
         "missing": schema.missing,
         "label": schema.label,
         "hash_bits": schema.hash_bits,
-        "state_bytes": sum(a.nbytes for a in trim(m.learner(), m.state, m.shape(used=True)).values()),
+        "state_bytes": sum(a.nbytes for a in trim(learner, m.state, m.shape(used=True)).values()),
     }
     listed = _weights(m, top) if weights else {}
     if json:
@@ -67,6 +69,7 @@ def info(
         "state_bytes": human(facts["state_bytes"]),
         "class_weight": _class_weight(m.class_weight),
         "chosen": ", ".join(f"{k} {v:.6g}" for k, v in (facts["chosen"] or {}).items()),
+        "learned": listing(facts["learned"]),
     }
     rows = [[k.replace("_", " "), str(v)] for k, v in shown.items() if v not in (None, 0, "")]
     parts: list[Any] = [table(["", os.fsencode(model).decode(errors="replace")], rows, left=2)]

@@ -106,6 +106,15 @@ def pulled(gradient: dict[str, Any] | None, most: int = 5) -> str:
     return ", ".join(shares[:most]) + (", ..." if len(shares) > most else "") + gii
 
 
+def listing(found: dict[str, int] | None) -> str:
+    """Numbers by name; what is 0 is not worth a word.
+
+    >>> listing({"nodes": 4095, "depth": 12, "leaves at rest": 0})
+    'nodes 4,095, depth 12'
+    """
+    return ", ".join(f"{name} {n:,}" for name, n in (found or {}).items() if n)
+
+
 def emit(document: dict[str, Any]) -> None:
     """One JSON document on standard output."""
     print(json.dumps(document, ensure_ascii=False, indent=2))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bigclf.algorithms.normal_equations import SPARSE_SOLVES
-from bigclf.cli.report import Report, brief, peak_mib, pulled
+from bigclf.cli.report import Report, brief, listing, peak_mib, pulled
 from bigclf.core import TILE
 from bigclf.model import Model
 from bigclf.reading.labels import sort_key
@@ -50,6 +50,8 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
     gradient = run.fit.gradient()
     if gradient is not None:
         report.note(f"gradient by class: {pulled(gradient, SHOWN)}")
+    if run.fit.learner.told is not None:
+        report.note(listing(run.fit.learner.told(model.state)))
     if run.passes > 1:
         last = measures(run.fit.matrix)
         report.note(f"pass {run.passes}: {brief(last)}")
@@ -79,6 +81,7 @@ def document(report: Report, run: Run, model: Model, output: Path) -> dict[str, 
         "counts": found["counts"],
         "progressive": {name: getattr(first, name) for name in progressive},
         "gradient": run.fit.gradient(),
+        "learned": run.fit.learner.told(model.state) if run.fit.learner.told is not None else None,
         "seconds": round(seconds, 3),
         "rows_per_second": round(run.fit.rows / max(seconds, 1e-9), 1),
         "peak_memory_mib": round(peak_mib(), 1),

@@ -47,6 +47,7 @@ class How(NamedTuple):
     tie: float
     candidates: int  # thresholds of each column
     fraction: float  # of the weight, that each side must have more of
+    prune: bool  # not to split is one of the ways, of merit 0; where it wins, the leaf gives up its slot
     nodes: int  # most there may be
     slots: int
 
@@ -140,7 +141,7 @@ def best_threshold(t: Tree, how: How, slot: int, j: int, before: float, sides: A
 def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
     """Split a leaf, or give up its slot, where the best way is surely better than the second, or a tie lasts.
 
-    Not to split is one of the ways, of merit 0. sides (2, classes): scratch.
+    sides (2, classes): scratch.
     """
     met = 0
     for c in range(sides.shape[1]):
@@ -150,7 +151,7 @@ def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
     slot = int(t.node[leaf, SLOT]) - 1
     bound = hoeffding(sides.shape[1], how.delta, weight)
     before = entropy(t.dist, leaf)
-    best = 0.0
+    best = 0.0 if how.prune else -np.inf
     second = -np.inf
     feature = -1
     threshold = 0.0
@@ -161,7 +162,7 @@ def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
             best, feature, threshold = m, j, at
         elif m > second:
             second = m
-    if not (best - second > bound or bound < how.tie):
+    if best == -np.inf or not (best - second > bound or bound < how.tie):
         return
     if feature < 0:
         release(t, leaf)
