@@ -109,10 +109,16 @@ def divide(t: Tree, slot: int, j: int, threshold: float, sides: Array) -> None:
 @exact_helper
 def merit(before: float, sides: Array, fraction: float) -> float:
     """Information gain in bits over the entropy before; -infinity where a side has too little."""
-    a, b = total(sides, 0), total(sides, 1)
-    if a <= fraction * (a + b) or b <= fraction * (a + b):
-        return -np.inf
-    return before - (a / (a + b) * entropy(sides, 0) + b / (a + b) * entropy(sides, 1))
+    whole = 0.0
+    for side in range(2):
+        whole += total(sides, side)
+    after = 0.0
+    for side in range(2):
+        part = total(sides, side)
+        if part <= fraction * whole:
+            return -np.inf
+        after += part / whole * entropy(sides, side)
+    return before - after
 
 
 @exact_helper
@@ -153,7 +159,7 @@ def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
     before = entropy(t.dist, leaf)
     best = 0.0 if how.prune else -np.inf
     second = -np.inf
-    feature = -1
+    feature = int(np.int64(-1))  # of a bare -1 numba makes functions of their own
     threshold = 0.0
     for j in range(t.gauss.shape[3]):
         at, m = best_threshold(t, how, slot, j, before, sides)
@@ -175,9 +181,14 @@ def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
 def release(t: Tree, leaf: int) -> None:
     """Take a leaf's slot away: from now on it answers by its classes."""
     slot = int(t.node[leaf, SLOT]) - 1
-    t.slot[slot] = 0.0
-    t.held[slot] = 0.0
-    t.gauss[slot] = 0.0
+    for k in range(t.slot.shape[1]):  # loops: numba compiles assignments to slices for seconds
+        t.slot[slot, k] = 0.0
+    for c in range(t.held.shape[1]):
+        for k in range(t.held.shape[2]):
+            t.held[slot, c, k] = 0.0
+        for k in range(t.gauss.shape[2]):
+            for j in range(t.gauss.shape[3]):
+                t.gauss[slot, c, k, j] = 0.0
     t.node[leaf, SLOT] = 0.0
     t.tally[SLOTS] -= 1.0
 
@@ -201,7 +212,8 @@ def split(t: Tree, how: How, leaf: int, feature: int, threshold: float, sides: A
     t.node[leaf, FEATURE], t.node[leaf, THRESHOLD] = feature, threshold
     t.node[leaf, LEFT], t.node[leaf, RIGHT] = new, new + 1
     for side in range(2):
-        t.dist[new + side] = sides[side]
+        for c in range(sides.shape[1]):
+            t.dist[new + side, c] = sides[side, c]
         t.node[new + side, LAST] = total(sides, side)
     settle(t, new, slot)
     for free in range(t.slot.shape[0]):
