@@ -16,7 +16,7 @@ import numpy as np
 
 from bigclf.block import row_into, rows
 from bigclf.core import Array, Plan
-from bigclf.jit import exact_helper, helper, kernel
+from bigclf.jit import exact_helper, exact_kernel
 from bigclf.kernels.bayes import LEAST, MOST, importance, note, portions, say, shares
 from bigclf.kernels.tree_split import (
     BY_BAYES,
@@ -43,6 +43,7 @@ from bigclf.kernels.tree_split import (
 )
 
 MC, NB, NBA = range(3)  # leaves answer by their classes, by naive Bayes, by what was right more often
+ROUNDED = 1.0 - 1e-9  # the weight of a new leaf is estimated: 200 rows more may add up to a little less than 200
 
 
 class Scratch(NamedTuple):
@@ -60,7 +61,7 @@ def scratch(t: Tree) -> Scratch:
     return Scratch(np.empty(cols), np.empty((1, classes)), np.empty(classes), np.empty((2, classes)))
 
 
-@helper
+@exact_helper
 def descend(node: Array, x: Array) -> int:
     """The leaf of row x: a value of at most the threshold goes left."""
     k = 0
@@ -70,7 +71,15 @@ def descend(node: Array, x: Array) -> int:
     return k
 
 
-@helper
+@exact_helper
+def square(x: Array, g: Array, slot: int, c: int, j: int) -> float:
+    """Squared distance of column j from the mean of class c, over M2."""
+    d = x[j] - g[slot, c, MEAN, j]
+    q: float = d * d / g[slot, c, M2, j]
+    return 0.0 if d == 0.0 else q
+
+
+@exact_helper
 def bayes(dist: Array, held: Array, g: Array, leaf: int, slot: int, x: Array, logs: Array) -> None:
     """Logarithms of dist_c prod_j density(x_j), without the factor that all classes have in common.
 
@@ -83,10 +92,22 @@ def bayes(dist: Array, held: Array, g: Array, leaf: int, slot: int, x: Array, lo
             continue
         q = 0.0
         if n > 1.0:
-            for j in range(x.size):
-                d = x[j] - g[slot, c, MEAN, j]
-                q += 0.0 if d == 0.0 else d * d / g[slot, c, M2, j]
-            q = (n - 1.0) * q + held[slot, c, LOGS] + held[slot, c, SPREAD] * log(2.0 * pi / (n - 1.0))
+            a, b, e, f = 0.0, 0.0, 0.0, 0.0  # as in `bayes.judge`
+            j = 0
+            while j + 4 <= x.size:
+                a += square(x, g, slot, c, j)
+                b += square(x, g, slot, c, j + 1)
+                e += square(x, g, slot, c, j + 2)
+                f += square(x, g, slot, c, j + 3)
+                j += 4
+            a += square(x, g, slot, c, j) if j < x.size else 0.0
+            b += square(x, g, slot, c, j + 1) if j + 1 < x.size else 0.0
+            e += square(x, g, slot, c, j + 2) if j + 2 < x.size else 0.0
+            q = (
+                (n - 1.0) * ((a + b) + (e + f))
+                + held[slot, c, LOGS]
+                + held[slot, c, SPREAD] * log(2.0 * pi / (n - 1.0))
+            )
         else:
             for j in range(x.size):
                 if x[j] != g[slot, c, MEAN, j]:
@@ -104,7 +125,7 @@ def first_best(a: Array, k: int) -> int:
     return best
 
 
-@helper
+@exact_helper
 def answer(
     node: Array, dist: Array, slots: Array, held: Array, g: Array, kind: int, x: Array, logs: Array, p: Array
 ) -> int:
@@ -119,7 +140,7 @@ def answer(
     return leaf
 
 
-@helper
+@exact_helper
 def observe(held: Array, g: Array, slot: int, c: int, x: Array, w: float) -> None:
     """Take row x of class c and weight w into the Gaussians of a slot."""
     if held[slot, c, WEIGHT] == 0.0:
@@ -132,11 +153,11 @@ def observe(held: Array, g: Array, slot: int, c: int, x: Array, w: float) -> Non
         d = x[j] - g[slot, c, MEAN, j]
         g[slot, c, MEAN, j] += r * d
         g[slot, c, M2, j] += w * d * (x[j] - g[slot, c, MEAN, j])
-        g[slot, c, LOW, j] = min(g[slot, c, LOW, j], x[j])
-        g[slot, c, HIGH, j] = max(g[slot, c, HIGH, j], x[j])
+        g[slot, c, LOW, j] = x[j] if x[j] < g[slot, c, LOW, j] else g[slot, c, LOW, j]
+        g[slot, c, HIGH, j] = x[j] if x[j] > g[slot, c, HIGH, j] else g[slot, c, HIGH, j]
 
 
-@helper
+@exact_helper
 def measure(held: Array, g: Array, slot: int, c: int) -> None:
     """Sum of the logarithms of M2 where it is not 0, and where it is not."""
     logs = 0.0
@@ -157,7 +178,7 @@ def measure(held: Array, g: Array, slot: int, c: int) -> None:
     held[slot, c, SPREAD] = spread
 
 
-@helper
+@exact_helper
 def compare(dist: Array, slots: Array, leaf: int, slot: int, logs: Array, c: int, w: float) -> None:
     """Count who is right about a row of class c: the leaf's most frequent class, naive Bayes."""
     usual = first_best(dist, leaf)
@@ -170,7 +191,7 @@ def compare(dist: Array, slots: Array, leaf: int, slot: int, logs: Array, c: int
         slots[slot, BY_BAYES] += w
 
 
-@helper
+@exact_helper
 def crowded(node: Array, slots: Array, tally: Array, most_nodes: int, most_slots: int) -> bool:
     """Whether a split might find no room that there could be."""
     no_node: bool = tally[NODES] + 2 > node.shape[0] and node.shape[0] < most_nodes
@@ -178,7 +199,7 @@ def crowded(node: Array, slots: Array, tally: Array, most_nodes: int, most_slots
     return no_node or no_slot
 
 
-@kernel
+@exact_kernel
 def grow_with(t: Tree, how: How, X: Any, y: Array, plan: Plan, start: int, room: Scratch) -> int:
     """Score each row from `start` on, then learn it; returns the row at which it stopped for want of room, or n."""
     node, dist, slots, held, g, tally, code = t.node, t.dist, t.slot, t.held, t.gauss, t.tally, t.code
@@ -204,7 +225,7 @@ def grow_with(t: Tree, how: How, X: Any, y: Array, plan: Plan, start: int, room:
                     measure(held, g, slot, c)
             dist[leaf, c] += w
             here = total(dist, leaf)
-            if slot >= 0 and here - node[leaf, LAST] >= how.grace and tally[NODES] + 2 <= how.nodes:
+            if slot >= 0 and here - node[leaf, LAST] >= how.grace * ROUNDED and tally[NODES] + 2 <= how.nodes:
                 node[leaf, LAST] = here
                 attempt(t, how, leaf, here, sides)
             if tell:
@@ -214,7 +235,7 @@ def grow_with(t: Tree, how: How, X: Any, y: Array, plan: Plan, start: int, room:
     return rows(X)
 
 
-@kernel
+@exact_kernel
 def score(t: Tree, kind: int, X: Any, room: Scratch, out: Array) -> None:
     """Scores out (units, n) of the rows."""
     node, dist, slots, held, g, code = t.node, t.dist, t.slot, t.held, t.gauss, t.code
