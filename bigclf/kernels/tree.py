@@ -75,8 +75,10 @@ def descend(node: Array, x: Array) -> int:
 def square(x: Array, g: Array, slot: int, c: int, j: int) -> float:
     """Squared distance of column j from the mean of class c, over M2."""
     d = x[j] - g[slot, c, MEAN, j]
-    q: float = d * d / g[slot, c, M2, j]
-    return 0.0 if d == 0.0 else q
+    if d == 0.0:
+        return 0.0
+    q: float = d * d / g[slot, c, M2, j] if g[slot, c, M2, j] > 0.0 else np.inf
+    return q
 
 
 @exact_helper
