@@ -169,6 +169,10 @@ def test_a_third_class_starts_from_the_two(name):
         scores[1] -= scores[0]
         scores[0] = -scores[1]
         assert np.isneginf(scores[2]).all()
+    elif "w" not in learner.axes and learner.refit is not None:  # 2 p - 1, and the unit of two classes p - q
+        scores[1] = (scores[1] - scores[0]) / 2
+        scores[0] = -scores[1]
+        assert (scores[2] == -1).all()
     np.testing.assert_allclose(scores[1], want, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(scores[0], -want, rtol=1e-9, atol=1e-9)
 

@@ -129,7 +129,23 @@ def settled(spec: Spec, given: Mapping[str, Any]) -> Spec:
     theirs = tuple(replace(p, name=f"base-{p.name}") for p in below.params if p != SEED)
     if SEED in below.params and SEED not in spec.params:
         theirs += (SEED,)
-    return replace(spec, params=spec.params + theirs, scale=below.scale, cure=spec.cure or below.cure)
+    return replace(
+        spec,
+        params=spec.params + theirs,
+        scale=below.scale,
+        cure=spec.cure or below.cure,
+        settle=partial(_settle, below.settle) if below.settle is not None else None,
+    )
+
+
+def _settle(below: Callable[..., Options], params: Options, fits: Callable[[Options], bool]) -> Options:
+    """What the base makes of its parameters so that the whole fits."""
+    theirs = {k.removeprefix("base-"): v for k, v in params.items() if k.startswith("base-")}
+
+    def whole(options: Options) -> Options:
+        return params | {f"base-{k}": v for k, v in options.items()}
+
+    return whole(below(theirs, lambda options: fits(whole(options))))
 
 
 def base_of(spec: Spec, given: Mapping[str, Any]) -> str:

@@ -35,6 +35,7 @@ def info(
 
     m = load(model)
     schema = m.schema
+    learner = m.learner()
     facts: dict[str, Any] = {
         "algorithm": m.algorithm,
         "params": {p.name: m.params.get(p.name, p.default) for p in m.spec.params},
@@ -56,7 +57,7 @@ def info(
         "missing": schema.missing,
         "label": schema.label,
         "hash_bits": schema.hash_bits,
-        "state_bytes": sum(a.nbytes for a in trim(m.learner(), m.state, m.shape(used=True)).values()),
+        "state_bytes": sum(a.nbytes for a in trim(learner, m.state, m.shape(used=True)).values()),
     }
     listed = _weights(m, top) if weights else {}
     if json:

@@ -107,7 +107,7 @@ def pulled(gradient: dict[str, Any] | None, most: int = 5) -> str:
 
 
 def facts(told: dict[str, Any] | None, most: int = 10) -> str:
-    """What a learner tells of itself; a list has one value for each member, of which `most` are shown.
+    """What a learner tells of itself; a list has one value for each member, of which `most` are shown, if any is not 0.
 
     >>> facts({"warnings": 3, "last_drift": None}), facts({"drifts": [1, 2]}), facts(None)
     ('warnings 3, last drift none', 'drifts 1/2', '')
@@ -118,7 +118,8 @@ def facts(told: dict[str, Any] | None, most: int = 10) -> str:
             return "/".join(map(said, value[:most])) + ("/..." if len(value) > most else "")
         return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
-    return ", ".join(f"{name.replace('_', ' ')} {said(value)}" for name, value in (told or {}).items())
+    shown = {name: value for name, value in (told or {}).items() if not isinstance(value, list) or any(value)}
+    return ", ".join(f"{name.replace('_', ' ')} {said(value)}" for name, value in shown.items())
 
 
 def emit(document: dict[str, Any]) -> None:

@@ -157,7 +157,8 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         ab.errors(rule, s.record.sums, errors)
         labels = max(len(s.own.weight), 2) - 1 if rule.kind == ab.M2 else 1
         bound = labels * float(np.prod(2.0 * np.sqrt(errors * (1.0 - errors))))
-        return {"member errors": [round(float(e), 6) for e in errors], "bound of the error": bound}
+        fresh = {"members begun anew": int(s.own.fresh[0])} if how.reset else {}
+        return {"errors of members": [round(float(e), 4) for e in errors], "error bound": round(bound, 6)} | fresh
 
     return ensemble(
         bases,
@@ -166,6 +167,7 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         poll,
         {"sums": (many, 3)},
         {"weight": ("classes",), "fresh": (1,), "order": (many,)},
+        told,
     )
 
 

@@ -161,10 +161,17 @@ def ensemble(
     poll: Callable[[Members, Array, Sequence[Scores]], None],
     record: Axes,
     own: Axes,
+    more: Callable[[Members], dict[str, Any]] | None = None,
 ) -> Learner:
-    """The learner of all members; poll(state, tally, scores of each): all vote on rows that are not learned."""
+    """The learner of all members; poll(state, tally, scores of each): all vote on rows that are not learned.
+
+    more: facts that the ensemble tells beside those of its members.
+    """
     first = bases[0]
     pull, finish, refit, told = first.pull, first.finish, first.refit, first.told
+
+    def facts(s: Members) -> dict[str, Any]:
+        return (more(s) if more else {}) | (by_member([told(t) for t in s.base]) if told else {})
 
     def decision(s: Members, X: Any) -> Scores:
         each = [b.decision(t, X) for b, t in zip(bases, s.base, strict=True)]
@@ -181,11 +188,12 @@ def ensemble(
         first,
         {},
         axes=axes,
+        probable=False,
         init=init,
         update=update,
         decision=decision,
         finish=finish and (lambda s: s._replace(base=tuple(finish(t) for t in s.base))),
         refit=refit and (lambda s, old, new: s._replace(base=tuple(refit(t, old, new) for t in s.base))),
         pull=pull and (lambda s: together([pull(t) for t in s.base])),
-        told=told and (lambda s: by_member([told(t) for t in s.base])),
+        told=facts if more or told else None,
     )

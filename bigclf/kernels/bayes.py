@@ -2,7 +2,8 @@
 
 Mean and squared deviations follow every row, so that nothing cancels: n += w, d = x - mean, mean += (w / n) d,
 M2 += w d (x - mean), with the mean before and after. Rows are taken dense, one at a time: a zero is a value as any
-other. Source: West, Communications of the ACM 22 (1979) 532-535.
+other. Sums are in the order written, in four strands for speed: the last bit of a vote decides what boosting and trees
+learn next, and must not depend on how a loop was compiled. Source: West, Communications of the ACM 22 (1979) 532-535.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from bigclf.block import row_into, rows
 from bigclf.core import Array, Plan
-from bigclf.jit import helper, kernel
+from bigclf.jit import exact_helper, exact_kernel
 
 # of factors whose logarithm is taken together: neither a factor nor the product may leave what a double holds
 MOST, LEAST = 1e100, 1e-100
@@ -29,67 +30,58 @@ class Gaussians(NamedTuple):
     code: Array  # (units, classes) -1, +1; 0 where the class was not seen
 
 
-@helper
-def importance(plan: Plan, y: Array, i: int) -> float:
-    """Weight of row i; 0 where no unit is shown it, and where it has no label."""
+@exact_helper
+def importance(target: Array, weight: Array, repeat: Array, y: Array, i: int) -> float:
+    """Weight of row i by the arrays of a plan; 0 where no unit is shown it, and where it has no label."""
     shown = False
-    for u in range(plan.target.shape[0]):
-        if plan.target[u, i] != 0:
+    for u in range(target.shape[0]):
+        if target[u, i] != 0:
             shown = True
     if not shown or y[i] < 0:
         return 0.0
     w = np.float64(1.0)
-    if plan.weight.shape[1] > 0:
-        w = plan.weight[0, i]
-    if plan.repeat.shape[1] > 0:
-        w *= plan.repeat[0, i]
+    if weight.shape[1] > 0:
+        w = weight[0, i]
+    if repeat.shape[1] > 0:
+        w *= repeat[0, i]
     return w
 
 
-@helper
-def note(code: Array, plan: Plan, c: int, i: int) -> None:
+@exact_helper
+def note(code: Array, target: Array, c: int, i: int) -> None:
     """Keep what the units want of class c, as row i shows it."""
     for u in range(code.shape[0]):
-        code[u, c] = plan.target[u, i]
+        code[u, c] = target[u, i]
 
 
-@helper
-def moments(x: Array, w: float, r: float, mean: Array, M2: Array) -> None:
-    """Take a row x of weight w into mean and M2 (cols,); r: its share of the weight, itself included."""
-    for j in range(x.size):
-        d = x[j] - mean[j]
-        mean[j] += r * d
-        M2[j] += w * d * (x[j] - mean[j])
-
-
-@helper
+@exact_helper
 def shares(logs: Array, p: Array) -> bool:
     """p = exp(logs), made to add up to one; False, and nothing done, where all of them are -infinity."""
     top = -np.inf
-    for c in range(logs.size):
-        top = max(top, logs[c])
+    for c in range(p.size):
+        top = max(top, logs[0, c])
     if top == -np.inf:
         return False
     s = 0.0
-    for c in range(logs.size):
-        p[c] = exp(logs[c] - top)
+    for c in range(p.size):
+        p[c] = exp(logs[0, c] - top)
         s += p[c]
-    for c in range(logs.size):
+    for c in range(p.size):
         p[c] /= s
     return True
 
 
-@helper
-def portions(n: Array, p: Array) -> None:
-    """p = n over its sum; all alike where that is 0."""
+@exact_helper
+def portions(n: Array, k: int, p: Array) -> None:
+    """p = row k of n over its sum; all alike where that is 0."""
     s = 0.0
-    for c in range(n.size):
-        s += n[c]
-    for c in range(n.size):
-        p[c] = n[c] / s if s > 0.0 else 1.0 / n.size
+    for c in range(p.size):
+        s += n[k, c]
+    for c in range(p.size):
+        p[c] = n[k, c] / s if s > 0.0 else 1.0 / p.size
 
 
-@helper
+@exact_helper
 def say(p: Array, code: Array, out: Array, i: int) -> None:
     """Scores out[:, i] of shares p (classes,): of two classes the difference, of more 2 p - 1."""
     if code.shape[0] == 1:
@@ -102,14 +94,14 @@ def say(p: Array, code: Array, out: Array, i: int) -> None:
             out[c, i] = 2.0 * p[c] - 1.0
 
 
-@helper
-def sharpen(s: Gaussians, floor: float, c: int, inverse: Array, volume: Array) -> None:
+@exact_helper
+def sharpen(n: Array, M2: Array, floor: float, c: int, inverse: Array, volume: Array) -> None:
     """One over the variances of class c, and the sum of their logarithms."""
     total = 0.0
     product = 1.0
-    r = 1.0 / s.n[c]
-    for j in range(s.mean.shape[1]):
-        v = s.M2[c, j] * r + floor
+    r = 1.0 / n[c]
+    for j in range(M2.shape[1]):
+        v = M2[c, j] * r + floor
         inverse[c, j] = 1.0 / v
         if LEAST < v < MOST:
             product *= v
@@ -121,60 +113,81 @@ def sharpen(s: Gaussians, floor: float, c: int, inverse: Array, volume: Array) -
     volume[c] = total + log(product)
 
 
-@helper
-def judge(s: Gaussians, inverse: Array, volume: Array, x: Array, logs: Array, p: Array) -> None:
+@exact_helper
+def square(x: Array, mean: Array, inverse: Array, c: int, j: int) -> float:
+    """Squared distance of column j from the mean of class c, in variances."""
+    d = x[j] - mean[c, j]
+    q: float = d * d * inverse[c, j]
+    return q
+
+
+@exact_helper
+def judge(n: Array, mean: Array, inverse: Array, volume: Array, x: Array, logs: Array, p: Array) -> None:
     """Shares p of the classes for a row x; what all classes have in common is left out."""
-    for c in range(s.n.size):
-        if s.n[c] <= 0.0:
-            logs[c] = -np.inf
+    for c in range(n.size):
+        if n[c] <= 0.0:
+            logs[0, c] = -np.inf
             continue
-        q = 0.0
-        mean, inv = s.mean[c], inverse[c]
-        for j in range(x.size):
-            d = x[j] - mean[j]
-            q += d * d * inv[j]
-        logs[c] = log(s.n[c]) - 0.5 * (volume[c] + q)
+        a, b, e, f = 0.0, 0.0, 0.0, 0.0
+        j = 0
+        while j + 4 <= x.size:
+            a += square(x, mean, inverse, c, j)
+            b += square(x, mean, inverse, c, j + 1)
+            e += square(x, mean, inverse, c, j + 2)
+            f += square(x, mean, inverse, c, j + 3)
+            j += 4
+        a += square(x, mean, inverse, c, j) if j < x.size else 0.0
+        b += square(x, mean, inverse, c, j + 1) if j + 1 < x.size else 0.0
+        e += square(x, mean, inverse, c, j + 2) if j + 2 < x.size else 0.0
+        logs[0, c] = log(n[c]) - 0.5 * (volume[c] + ((a + b) + (e + f)))
     if not shares(logs, p):
-        portions(s.n, p)
+        portions(n.reshape((1, n.size)), 0, p)
 
 
-@kernel
+@exact_kernel
 def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
     """Score each row, then take it in. floor: added to every variance."""
     classes, cols = s.mean.shape
-    x, logs, p = np.empty(cols), np.empty(classes), np.empty(classes)
+    x, logs, p = np.empty(cols), np.empty((1, classes)), np.empty(classes)
     inverse, volume = np.empty((classes, cols)), np.empty(classes)
     for c in range(classes):
         if s.n[c] > 0.0:
-            sharpen(s, floor, c, inverse, volume)
-    tell = plan.post.shape[1] > 0
+            sharpen(s.n, s.M2, floor, c, inverse, volume)
+    target, weight, repeat, pre, post = plan.target, plan.weight, plan.repeat, plan.pre, plan.post
+    n, mean, M2, code = s.n, s.mean, s.M2, s.code
+    tell = post.shape[1] > 0
     for i in range(rows(X)):
         row_into(X, i, x)
-        judge(s, inverse, volume, x, logs, p)
-        say(p, s.code, plan.pre, i)
-        w = importance(plan, y, i)
+        judge(n, mean, inverse, volume, x, logs, p)
+        say(p, code, pre, i)
+        w = importance(target, weight, repeat, y, i)
         if w > 0.0:
             c = y[i]
-            note(s.code, plan, c, i)
-            s.n[c] += w
-            moments(x, w, w / s.n[c], s.mean[c], s.M2[c])
-            sharpen(s, floor, c, inverse, volume)
+            note(code, target, c, i)
+            n[c] += w
+            r = w / n[c]
+            for j in range(cols):
+                d = x[j] - mean[c, j]
+                mean[c, j] += r * d
+                M2[c, j] += w * d * (x[j] - mean[c, j])
+            sharpen(n, M2, floor, c, inverse, volume)
             if tell:
-                judge(s, inverse, volume, x, logs, p)
+                judge(n, mean, inverse, volume, x, logs, p)
         if tell:
-            say(p, s.code, plan.post, i)
+            say(p, code, post, i)
 
 
-@kernel
+@exact_kernel
 def score(s: Gaussians, floor: float, X: Any, out: Array) -> None:
     """Scores out (units, n) of the rows."""
     classes, cols = s.mean.shape
-    x, logs, p = np.empty(cols), np.empty(classes), np.empty(classes)
+    x, logs, p = np.empty(cols), np.empty((1, classes)), np.empty(classes)
     inverse, volume = np.empty((classes, cols)), np.empty(classes)
     for c in range(classes):
         if s.n[c] > 0.0:
-            sharpen(s, floor, c, inverse, volume)
+            sharpen(s.n, s.M2, floor, c, inverse, volume)
+    n, mean, code = s.n, s.mean, s.code
     for i in range(rows(X)):
         row_into(X, i, x)
-        judge(s, inverse, volume, x, logs, p)
-        say(p, s.code, out, i)
+        judge(n, mean, inverse, volume, x, logs, p)
+        say(p, code, out, i)
