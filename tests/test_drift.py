@@ -238,7 +238,7 @@ def test_a_kernel_machine_with_one_behind_it_may_have_more_points_than_that():
     X, y = drifting(2048, 3)
     s = train(watched, X, y)
     shape = Shape(1, 5, 2)
-    assert len(s.base.points) > len(s.fresh.points)
+    assert len(s.base.norm) > len(s.fresh.norm)
     assert states.misfit(watched, states.trim(watched, s, shape), shape) is None
 
 

@@ -54,7 +54,7 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
 
         name, params = algorithm_of(earlier)
         given = params | given
-    spec = registry.meant(name, given) if name in registry.specs() else registry.get(DEFAULT)
+    spec = registry.meant(name if name in registry.specs() else DEFAULT, given)
     own = tuple(p for p in spec.params if p.name != "seed")  # it is that of the run
 
     @takes(running=RUNNING, reading=READING, encoding=beside(ENCODING, spec), params=algorithm(own, spec.name))
