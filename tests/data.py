@@ -65,7 +65,7 @@ def train(learner, X, y, cuts=(), code=BINARY, state=None, start=0, finish=True)
 # contract tests go over all.
 EACH_KIND = sorted(
     [name for name, spec in registry.specs().items() if spec.settled is None]
-    + ["hgd", "csrda2", "csogd-sum2", "oor", "osmote", "oob", "okb", "ocsb2"]
+    + ["hgd", "csrda2", "csogd-sum2", "oor", "osmote", "oob", "okb", "ocsb2", "oabm2"]
 )
 
 # One learner of each kind of base, and some that are nested.
@@ -84,6 +84,9 @@ COMPOSED = (
     "osmote --base oob --base-base kernel",
     "ob --base arow",
     "oadac2 --base pa-1",
+    "oabm1 --base gnb",
+    "oabm2 --base pa-1",
+    "bole --base gnb --members 3",
 )
 # Watched ones; where nothing drifts, they must be nervous to have something to say.
 WATCHED = (
@@ -106,7 +109,8 @@ def params_of(words):
 
 def learners():
     """Every algorithm by name, and the forms of those that have some."""
-    found = {name: registry.build(name) for name in registry.specs()}
+    few = {name: {"members": 3} for name in ("oabm1", "oabm2", "oza-boost", "adob", "bole")}  # of trees: seconds
+    found = {name: registry.build(name, **few.get(name, {})) for name in registry.specs()}
     for name in ("arow", "cw-var", "cw-stdev", "acog-1", "acog-2"):
         found[f"{name} --cov full"] = registry.build(name, cov="full")
     for words, params in (
@@ -124,7 +128,7 @@ def learners():
         found[f"nr-rls --scale {scale}"] = spec.build(**registry.arguments(spec, {}), scale=scale)
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         # loops over all pairs of rows or of points take hours when interpreted; compositions are one loop ten times
-        slow = ("ir-rls", "fsvc-svc", "dkp", "okb", "ocsb2")
+        slow = ("ir-rls", "fsvc-svc", "dkp", "okb", "ocsb2", "oabm2")
         found = {k: v for k, v in found.items() if k in EACH_KIND or "--base" not in k and k.split()[0] in EACH_KIND}
         found = {k: v for k, v in found.items() if k.split()[0] not in slow}
     return found
