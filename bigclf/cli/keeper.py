@@ -11,6 +11,7 @@ from typing import Any
 from bigclf.cli.groups import every
 from bigclf.cli.progress import Progress
 from bigclf.errors import BigclfError, BudgetError, DataError, Interrupted, WriteError
+from bigclf.limits import counted
 from bigclf.model import save
 from bigclf.reading.span import SHARE_ROWS
 from bigclf.training.interrupt import Interrupt, Stop
@@ -102,7 +103,8 @@ class Keeper:
             self._save(self.path)
         except WriteError as full:
             return BigclfError(f"{e}; {full}")
-        how = f"the {self.run.fit.rows:,} rows before it are in {self.path}, --resume with --on-error skip goes on"
+        kept = counted(self.run.fit.rows, "row before it is", "rows before it are")
+        how = f"the {kept} in {self.path}, --resume with --on-error skip goes on"
         return BigclfError(f"{e}; {how}")
 
     def out_of_memory(self, e: BudgetError, output: Path) -> BigclfError:
@@ -111,4 +113,4 @@ class Keeper:
         if not rows:
             return e
         save(output, self.run.model(self.reading))
-        return BigclfError(f"{e}; the model of the {rows:,} rows before that was saved as {output}")
+        return BigclfError(f"{e}; the model of the {counted(rows, 'row')} before that was saved as {output}")

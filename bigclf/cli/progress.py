@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from bigclf.cli.report import Report, brief, clock, number, peak_mib, pulled
 from bigclf.errors import BigclfError
+from bigclf.limits import counted
 from bigclf.training.metrics import measures
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class Progress:
         speed = f"{f['rows_per_second']:,.0f} rows/s, {f['megabytes_per_second']:.0f} MB/s{left}"
         m = brief(measures(self.run.fit.matrix))
         gradient = f"; gradient {pulled(f['gradient'])}" if f["gradient"] is not None else ""
-        return f"{which}{f['rows']:,} rows, {speed}, {number(f['peak_memory_mib'], 0)} MiB; {m}{gradient}"
+        return f"{which}{counted(f['rows'], 'row')}, {speed}, {number(f['peak_memory_mib'], 0)} MiB; {m}{gradient}"
 
     def _write(self, event: str, **more: Any) -> None:
         if self.log is not None:

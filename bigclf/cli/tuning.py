@@ -21,6 +21,7 @@ from bigclf.errors import DataError, Interrupted
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread, tuning
 from bigclf.kernels.prototypes import Prototypes
+from bigclf.limits import counted
 from bigclf.training.contest import Entrant
 
 HEIGHT = 11  # lines of the plot
@@ -56,7 +57,10 @@ def run(
     kappas: NDArray[np.float64] | None = None
     if method == "grid":
         if not base.kind.any():
-            raise DataError(data[0], f"{fit.rows} rows are too few for --method grid, which keeps every eighth aside")
+            raise DataError(
+                data[0],
+                f"{counted(fit.rows, 'row is', 'rows are')} too few for --method grid, which keeps every eighth aside",
+            )
         kappas = np.array([tuning.kappa(m) for m in tuning.answers_aside(base, km.own(base, False), None)])
     at = int(np.argmax(kappas)) if kappas is not None else spread.RULES[method](found)
     pair = tuning.pair_of(base, tuning_classes)

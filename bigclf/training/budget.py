@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from bigclf.core import TILE, Learner, Shape
 from bigclf.errors import BudgetError
-from bigclf.limits import RESERVE, Headroom, headroom, human
+from bigclf.limits import RESERVE, Headroom, counted, headroom, human
 from bigclf.reading.options import BLOCK_SIZE
 from bigclf.state import nbytes
 
@@ -240,7 +240,8 @@ def check_state(
     more = f" and {human(solving)} to solve in" if solving else ""
     more += f", beside {human(beside)} for feature maps and other learners," if beside else ""
     raise BudgetError(
-        f"{name} needs {human(state)}{more} for {shape.cols} columns, {shape.classes} classes and {shape.units} units "
+        f"{name} needs {human(state)}{more} for {counted(shape.cols, 'column')}, "
+        f"{counted(shape.classes, 'class', 'classes')} and {counted(shape.units, 'unit')} "
         f"(8 bytes x ({terms})); {room}; {_cure(learner, shape, room, cure)}"
     )
 
