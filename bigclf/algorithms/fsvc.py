@@ -78,8 +78,10 @@ def build(
         return km.decide(base, mine, theirs, float(answer.sigma[0]), answer.offset, X)
 
     def solving(shape: Shape) -> int:
-        """Distances of the prototypes of two classes, kernels of them, and the prototypes as points."""
-        return 8 * 2 * prototypes * (4 * 2 * prototypes + shape.cols)
+        """Distances of the prototypes of two classes, kernels of them, of the rows aside; a group as points."""
+        matrices = 8 * 4 * (2 * prototypes) ** 2
+        values = 8 * 4 * max(km.CELLS, shape.classes * prototypes)
+        return matrices + values + km.room_for(shape.cols, prototypes) + (8 * prototypes * shape.cols if ova else 0)
 
     axes: dict[str, tuple[str | int, ...]] = {"sigma": (1,), "offset": ("classes",)}
     return over_prototypes(Answer(init, axes, solve, scores, solving), prototypes, chooses(tuning, sigma))

@@ -26,9 +26,8 @@ def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
     """(27,) distance to the ideal kernel over the prototypes of two classes: the first two, or the most populous."""
     pair = pair_of(base, classes)
     groups = km.own(base, False)
-    points = np.concatenate([km.rows_of(base, groups[c]) for c in pair])
     kind = np.repeat(pair, [len(groups[c].slot) for c in pair])
-    return spread.distance_to_ideal(km.squares(points, points), kind[:, None] == kind)
+    return spread.distance_to_ideal(km.squares_among_classes(base, pair.tolist()), kind[:, None] == kind)
 
 
 def begin(base: Prototypes, rule: str, classes: str) -> tuple[int, bool]:
@@ -70,7 +69,7 @@ def answers_aside(base: Prototypes, mine: list[km.Group], theirs: list[km.Group]
     matrices = np.zeros((sizes, K, K))
     nobody = base.filled == 0
     for at in km.chunks(base, X):
-        D = km.squares_to(base, X[at])
+        D = km.squares_to(base, X[at[0] : at[-1] + 1])  # a view
         for k, values in zip(reversed(range(sizes)), spread.kernels(D), strict=True):
             H = km.means(values, mine) - offset[k][:, None]  # where all vanish, the spread is no choice
             if theirs is not None:
