@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from pathlib import Path
 
 import naive
@@ -480,6 +481,33 @@ def test_an_answer_is_made_anew_after_more_rows():
     close(learner.decision(s, T), scores("fsvc"))
 
 
+# --- memory
+
+
+@pytest.mark.parametrize("cuts", [(), (3, 100), tuple(range(0, 400, 7))])
+@pytest.mark.parametrize("name", [*GAUSSIAN, "dkp"])
+def test_the_end_takes_no_more_beside_the_state_than_is_counted(name, cuts):
+    """Of many columns, where a copy of the prototypes is what counts."""
+    rows, y = rows_of(400, 20, 2, d=20_000)
+    learner = registry.build(name, prototypes=40)
+    shape = Shape(1, rows.shape[1], 2)
+    s = train(learner, rows, y, cuts, BINARY)  # compiles
+    size = sum(a.nbytes for a in states.flatten(s).values())
+    assert size <= states.nbytes(learner, shape) < 1.5 * size
+    s = s._replace(base=s.base._replace(solved=np.zeros(1)))
+    tracemalloc.start()
+    learner.finish(s)
+    ended = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    tracemalloc.start()
+    train(learner, csr(rows), y, cuts, BINARY)
+    whole = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    counted = learner.solving(shape)
+    assert ended < counted < size, (ended, counted, size)
+    assert whole < size + counted + csr(rows).data.nbytes + (8 << 20), (whole, counted, size)
+
+
 # --- from the command line
 
 
@@ -554,6 +582,14 @@ def test_what_wide_sparse_files_cost_is_told(name, good):
 def test_a_spread_out_of_bounds_is_refused(fault, write):
     data = write("a.svm", svm(*rows_of(20, 17)))
     assert "--sigma" in fault(2, "train", data, "--algo", "fsvc", "--tuning", "fixed", "--sigma", "1e-200", "-o", "m")
+
+
+@pytest.mark.parametrize("name", ["fsvc", "fsvc-ova", "fsvc-svc", "dkp"])
+@pytest.mark.parametrize("rule", ["ikt", "min", "max", "left-corner"])
+def test_a_rule_and_a_spread_together_are_refused(name, rule, fault, write):
+    data = write("a.svm", svm(*rows_of(20, 17)))
+    said = fault(2, "train", data, "--algo", name, "--tuning", rule, "--sigma", 2)
+    assert f"--tuning {rule}" in said and "--sigma" in said and not Path("model.npz").exists()
 
 
 def test_a_model_that_has_grown_very_wide_loads(good, write):

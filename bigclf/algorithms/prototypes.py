@@ -197,6 +197,8 @@ def chooses(tuning: str, sigma: float) -> bool:
         raise UsageError(f"--sigma: {sigma:g} has no square; give at least 1e-30, or 0 to choose by --tuning")
     if tuning == "fixed" and not sigma:
         raise UsageError("--tuning fixed: give the spread with --sigma")
+    if sigma and tuning not in ("auto", "fixed"):
+        raise UsageError(f"--tuning {tuning} chooses the spread and --sigma gives it: leave one of them out")
     return tuning == "auto" and not sigma
 
 

@@ -12,8 +12,9 @@ from bigclf.cli.groups import every
 from bigclf.cli.progress import Progress
 from bigclf.errors import BigclfError, BudgetError, DataError, Interrupted, WriteError
 from bigclf.limits import counted
-from bigclf.model import save
+from bigclf.model import Model, save
 from bigclf.reading.span import SHARE_ROWS
+from bigclf.training.apart import apart
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
 
@@ -46,6 +47,18 @@ class Keeper:
     def waiting(self) -> None:
         """While no block is there."""
         self.interrupt.check()
+
+    def model(self) -> Model:
+        """The finished model. Where all is solved at the end that may last, and a signal ends it as it ends a pass."""
+        run = self.run
+        if run.fit.learner.grain != "end":
+            return run.model(self.reading)
+
+        def waiting() -> None:
+            self.interrupt.check()
+            self.progress.solving()
+
+        return apart(lambda: run.model(self.reading), waiting)
 
     def _due(self) -> bool:
         if self._seconds is not None:
@@ -112,5 +125,5 @@ class Keeper:
         rows = self.run.fit.rows
         if not rows:
             return e
-        save(output, self.run.model(self.reading))
+        save(output, self.model())
         return BigclfError(f"{e}; the model of the {counted(rows, 'row')} before that was saved as {output}")
