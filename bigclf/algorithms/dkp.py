@@ -6,6 +6,7 @@ K alpha = y. They are the two ends of a kernel machine regularized by 1 / C, C n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def build(
     import numpy as np
 
     from bigclf.kernels import direct
+    from bigclf.kernels import tuning as rules
     from bigclf.kernels.kernel_means import room_for
 
     def init(shape: Shape) -> Direct:
@@ -58,7 +60,12 @@ def build(
         aside = most_aside(shape.cols) if chooses(tuning, sigma) else 0
         return 3 * 8 * points * (points + aside) + room_for(shape.cols, points)
 
-    return over_prototypes(Answer(init, AXES, solve, direct.scores, solving), prototypes, chooses(tuning, sigma))
+    def doubts(base: Prototypes, answer: Direct, classes: Sequence[str]) -> list[str]:
+        return [] if sigma else rules.doubts(base, tuning, tuning_classes, float(answer.sigma[0]))
+
+    return over_prototypes(
+        Answer(init, AXES, solve, direct.scores, solving, doubts), prototypes, chooses(tuning, sigma)
+    )
 
 
 SPECS = (

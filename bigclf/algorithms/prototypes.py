@@ -10,7 +10,7 @@ Algorithm 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +40,14 @@ AXES: dict[str, tuple[str | int, ...]] = {
 }
 
 
+Doubts = Callable[["Prototypes", Any, Sequence[str]], list[str]]
+
+
+def no_doubts(base: Prototypes, answer: Any, classes: Sequence[str]) -> list[str]:
+    """Nothing is to be said."""
+    return []
+
+
 class State(NamedTuple):
     """All that such a learner keeps."""
 
@@ -56,6 +64,7 @@ class Answer:
     solve: Callable[[Prototypes], Any]  # the answer for these prototypes
     scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
     solving: Callable[[Shape], int] = no_room  # bytes that `solve` takes beside
+    doubts: Doubts = no_doubts  # prototypes, answer, names of the classes -> what is to be said of the answer
 
 
 def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH, kept: int = MOST_ASIDE) -> Learner:
@@ -139,6 +148,9 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
             return s
         return State(base._replace(solved=base.seen.copy()), answer.solve(base))
 
+    def doubts(s: State, classes: Sequence[str]) -> list[str]:
+        return answer.doubts(s.base, s.answer, classes)
+
     def decision(s: State, X: object) -> Scores:
         base = s.base
         if not base.solved[0]:
@@ -160,9 +172,20 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         """The answer's; or while there are more slots or rows aside, the array that was there before."""
         sizes = limits(shape)
         old = _power(sizes["slots"]) // 2 * shape.classes + sizes["aside"] // 2
-        return max(answer.solving(shape), 8 * (shape.cols * old + kernels.PART))
+        return max(answer.solving(shape), 8 * (shape.cols * old + min(kernels.PART, shape.cols * sizes["aside"])))
 
-    return Learner(init, update, decision, axes, most=limits, solving=solving, grain="end", finish=finish, refit=refit)
+    return Learner(
+        init,
+        update,
+        decision,
+        axes,
+        most=limits,
+        solving=solving,
+        grain="end",
+        finish=finish,
+        refit=refit,
+        doubts=doubts,
+    )
 
 
 def _power(n: int) -> int:

@@ -58,6 +58,8 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
     gradient = run.fit.gradient()
     if gradient is not None:
         report.note(f"gradient by class: {pulled(gradient, SHOWN)}")
+    for doubt in run.fit.learner.doubts(model.state, model.schema.classes) if run.fit.learner.doubts else ():
+        report.note(doubt)
     if run.passes > 1:
         last = measures(run.fit.matrix)
         report.note(f"pass {run.passes}: {brief(last)}")

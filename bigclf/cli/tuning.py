@@ -25,7 +25,6 @@ from bigclf.limits import counted
 from bigclf.training.contest import Entrant
 
 HEIGHT = 11  # lines of the plot
-FLAT = 1e-9  # between the best and the worst spread: rounding
 
 
 def run(
@@ -63,6 +62,8 @@ def run(
             )
         kappas = np.array([tuning.kappa(m) for m in tuning.answers_aside(base, km.own(base, False), None)])
     at = int(np.argmax(kappas)) if kappas is not None else spread.RULES[method](found)
+    if tuning.flat(found):
+        raise DataError(", ".join(data), tuning.no_choice(float(spread.SIGMAS[at])))
     pair = tuning.pair_of(base, tuning_classes)
     if json:
         emit(
@@ -94,8 +95,8 @@ def run(
 def doubtful(values: NDArray[np.float64], at: int) -> str | None:
     """What is to be said of a spread `at` which these values (27,) do not bear out; None where they do."""
     sigma = f"sigma {spread.SIGMAS[at]:.10g}"
-    if float(np.ptp(values)) < FLAT:
-        return f"no spread is better than another, and {sigma} says nothing; give columns in which the classes differ"
+    if tuning.flat(values):
+        return tuning.no_choice(float(spread.SIGMAS[at]))
     if at in (0, len(values) - 1):
         end = "smallest" if at == 0 else "largest"
         return f"{sigma} is the {end} of those tried, a better one may lie beyond; try another --method or --scale"

@@ -12,6 +12,8 @@ from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread
 from bigclf.kernels.prototypes import Prototypes
 
+FLAT = 1e-9  # between the best and the worst spread: rounding
+
 
 def pair_of(base: Prototypes, classes: str) -> NDArray[np.int64]:
     """The two classes that the rules look at, in their order: the first two seen, or the most populous."""
@@ -28,6 +30,24 @@ def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
     groups = km.own(base, False)
     kind = np.repeat(pair, [len(groups[c].slot) for c in pair])
     return spread.distance_to_ideal(km.squares_among_classes(base, pair.tolist()), kind[:, None] == kind)
+
+
+def flat(values: NDArray[np.float64]) -> bool:
+    """Whether the spreads (27,) differ by rounding alone."""
+    return float(np.ptp(values)) < FLAT
+
+
+def doubts(base: Prototypes, rule: str, classes: str, sigma: float) -> list[str]:
+    """That a spread, where it was chosen over this curve, is no choice; one line, or none."""
+    if rule in ("max", "fixed") or (base.filled > 0).sum() < 2 or not flat(curve(base, classes)):
+        return []
+    return [no_choice(sigma)]
+
+
+def no_choice(sigma: float) -> str:
+    """What is to be said of a spread when all are as good."""
+    cure = "give columns in which the classes differ, or another --scale"
+    return f"no spread is better than another, and sigma {sigma:.10g} says nothing; {cure}"
 
 
 def begin(base: Prototypes, rule: str, classes: str) -> tuple[int, bool]:
