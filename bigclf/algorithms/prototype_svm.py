@@ -60,6 +60,7 @@ def build(
     from bigclf.kernels import kernel_means as km
     from bigclf.kernels import pairs
     from bigclf.kernels import tuning as rules
+    from bigclf.kernels.aside import rarest
 
     def init(shape: Shape) -> Machines:
         one, two = np.zeros(1), (shape.classes, shape.classes)
@@ -103,7 +104,7 @@ def build(
 
     def doubts(base: Prototypes, answer: Machines, classes: Sequence[str]) -> list[str]:
         found = [] if sigma else rules.doubts(base, tuning, tuning_classes, float(answer.sigma[0]))
-        rare = pairs.rarest(base) if auto else None
+        rare = rarest(base) if auto else None
         if rare is not None:
             found.append(f"class '{classes[rare[0]]}': too few rows to choose by (kept aside: {rare[1]})")
         return found

@@ -14,6 +14,7 @@ from bigclf.core import Array
 from bigclf.jit import kernel
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import smo, spread, tuning
+from bigclf.kernels.aside import FEW, spaced
 from bigclf.kernels.prototypes import Prototypes
 from bigclf.kernels.spread import gaussian
 
@@ -24,8 +25,6 @@ COSTS = (1.0, 10.0, 100.0)
 ENOUGH = 400  # rows aside of which half can judge; of fewer each half judges in turn
 POINTS = 3000  # rows aside that are points beside the prototypes, at most
 SHARE = 10  # of them for each prototype that a class may have, at most
-TOO_FEW = 10  # of them to choose by
-FEW = 50  # rows aside of a class: of at most so many all are points, and each half judges in turn
 PAIRS = 10  # that the choice looks at
 ROOM = 1 << 26  # bytes of distances that the choice keeps from one spread to the next
 
@@ -101,21 +100,6 @@ def known(base: Prototypes) -> list[tuple[int, int]]:
     return list(combinations(np.flatnonzero(base.filled).tolist(), 2))
 
 
-def spaced(base: Prototypes, most: int) -> NDArray[np.int64]:
-    """At most so many of the rows aside: of every class its share, evenly over the stream; all of rare classes."""
-    aside = np.flatnonzero(base.kind)
-    aside = aside[np.argsort(base.kind[aside], kind="stable")]
-    if len(aside) <= most:
-        return np.sort(aside)
-    kind = base.kind[aside].astype(np.int64)
-    size = np.bincount(kind)[kind]
-    rare = (size > 1) & (size <= FEW)
-    if 2 * rare.sum() > most:
-        rare[:] = False
-    rest, n = aside[~rare], most - int(rare.sum())
-    return np.sort(np.append(aside[rare], rest[np.arange(n) * len(rest) // n]))
-
-
 def near_borders(base: Prototypes, machines: Machines, most: int) -> NDArray[np.int64]:
     """At most so many of the rows aside: half are spaced, as they came; the others have outputs nearest to zero.
 
@@ -157,14 +141,6 @@ def train_all(base: Prototypes, numbers: Numbers, aside: NDArray[np.int64]) -> M
             beta[aside[base.kind[aside] == c + 1], other] = found[n:]
     sigma, C, weighted = (np.array([float(x)]) for x in numbers)
     return Machines(sigma, C, weighted, alpha, beta, bias)
-
-
-def rarest(base: Prototypes) -> tuple[int, int] | None:
-    """The class of fewest rows aside, and how many, where they are too few to choose by; else None."""
-    known = np.flatnonzero(base.filled)
-    counts = np.bincount(base.kind.astype(np.int64), minlength=len(base.filled) + 1)[1:][known]
-    k = int(counts.argmin())
-    return (int(known[k]), int(counts[k])) if len(known) > 1 and counts[k] < TOO_FEW else None
 
 
 class Choice:
