@@ -276,7 +276,8 @@ def test_room_to_solve_in_is_counted_beside_the_states_of_all(order, write, monk
 
     made = contest()
     fits = [e.fits[0] for e in made.entries]
-    solving = 3 * 8 * (2 * 200) ** 2
+    solving = max(f.solving() for f in fits)
+    assert solving == 3 * 8 * (2 * 200) ** 2 + 8 * 101 * 2 * 200  # three matrices, and all prototypes as rows
     assert solving > max(f.nbytes() for f in fits) > 0 and len(made.lanes) == 2
     free[0] = sum(lane.nbytes() for lane in made.lanes) + sum(f.nbytes() for f in fits) + solving
     contest()
