@@ -7,7 +7,7 @@ remembered. `axes` names the axes of each array, so that growing, saving and siz
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -98,6 +98,7 @@ class Learner:
     finish: Callable[[State], State] | None = None  # before predicting or saving: whatever was put off
     merge: Callable[[State, State], State] | None = None  # exactly: trained on a, then b
     refit: Callable[[State, Array, Array], State] | None = None  # exact change of units: state, old code, new code
+    doubts: Callable[[State, Sequence[str]], list[str]] | None = None  # finished, classes -> why not to trust it
     pull: Callable[[State], Pull] | None = None  # of learners that go by gradients
     told: Callable[[State], dict[str, Any]] | None = None  # facts about the run that are in the state, by name
 

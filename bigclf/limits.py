@@ -124,6 +124,15 @@ def human(size: float) -> str:
     return f"{size:.4g} TiB"
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row"), counted(2000, "row"), counted(0, "class", "classes")
+    ('1 row', '2,000 rows', '0 classes')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 def _machine(available: int | None) -> Iterator[Limit]:
     if available is None:
         import psutil

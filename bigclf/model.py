@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from bigclf.units import code_matrix
 from bigclf.weighting import ClassWeight
 
 FORMAT = 2
+PART = 1 << 17  # numbers written at once
 
 
 def upgrade_1(header: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -117,7 +118,19 @@ def save(path: Path, model: Model) -> None:
     }
     text = json.dumps(header, sort_keys=True).encode()
     with whole_file(path) as f:
-        np.savez(f, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
+        write_arrays(f, {"header": np.frombuffer(text, np.uint8)} | arrays)
+
+
+def write_arrays(f: IO[bytes], arrays: dict[str, Array]) -> None:
+    """The bytes of `np.savez`, whatever the order of an array in memory, and of no array more than a part copied."""
+    with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as z:
+        for name, a in arrays.items():
+            with z.open(f"{name}.npy", "w", force_zip64=True) as member:
+                head = {"descr": np.lib.format.dtype_to_descr(a.dtype), "fortran_order": False, "shape": a.shape}
+                np.lib.format.write_array_header_1_0(member, head)
+                parts: Any = np.nditer(a, ["external_loop", "buffered", "zerosize_ok"], order="C", buffersize=PART)
+                for part in parts:
+                    member.write(part.tobytes())
 
 
 def check_finite(model: Model) -> None:

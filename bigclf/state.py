@@ -77,11 +77,11 @@ def grow(learner: Learner, state: State, new: Shape) -> State:
 
 
 def trim(learner: Learner, state: State, used: Shape) -> dict[str, Array]:
-    """Arrays of a state cut to the columns in use, for the model file."""
+    """Arrays of a state cut to the columns in use, for the model file; views, not copies."""
     out = {}
     for path, array in flatten(state).items():
         sizes = extents(learner, path, used, array)
-        out[path] = np.ascontiguousarray(array[tuple(slice(0, n) for n in sizes)])
+        out[path] = array[tuple(slice(0, n) for n in sizes)]
     return out
 
 

@@ -261,7 +261,7 @@ def test_a_state_that_does_not_fit_is_refused_with_what_would_help():
     with pytest.raises(BudgetError) as e:
         check_state(learner, Shape(1, 50_000, 2), "nr-rls", room(256, "the container's limit"))
     text = str(e.value)
-    assert "nr-rls needs 37.3 GiB and " in text and " to solve in for 50000 columns, 2 classes and 1 units" in text
+    assert "nr-rls needs 37.3 GiB and " in text and " to solve in for 50,000 columns, 2 classes and 1 unit " in text
     assert "classes x cols x cols" in text and "256 MiB are left of the container's limit 512 MiB" in text
     assert text.endswith("try a learner without columns^2 memory (pa-1, arow --cov diag), or --hash-bits 10")
     check_state(learner, Shape(1, 1 + (1 << 10), 2), "nr-rls", room(256))

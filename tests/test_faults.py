@@ -17,6 +17,7 @@ import time
 import numpy as np
 import pytest
 
+from bigclf import model as mf
 from bigclf.cli.main import main
 from bigclf.reading.stored import Stored
 from bigclf.training.interrupt import Interrupt
@@ -103,16 +104,16 @@ def test_a_disk_full_of_checkpoints_is_warned_of_once_and_the_run_goes_on(disk, 
 @pytest.fixture
 def room(monkeypatch):
     """How often a model file may be written before the disk is full, and how often it is full then."""
-    left, inner = {"good": 0, "full": 0}, np.savez
+    left, inner = {"good": 0, "full": 0}, mf.write_arrays
 
-    def savez(*given, **more):
+    def write_arrays(*given):
         kind = next((k for k in left if left[k]), "good")
         left[kind] -= 1
         if kind == "full":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        inner(*given, **more)
+        inner(*given)
 
-    monkeypatch.setattr(np, "savez", savez)
+    monkeypatch.setattr(mf, "write_arrays", write_arrays)
     return left
 
 
@@ -336,7 +337,7 @@ def test_an_input_that_fails_or_changes_while_it_is_read(pack, command, change, 
 
 # signals
 
-PLACES = [(np, "savez"), (os, "open"), (os, "fsync"), (os, "link"), (os, "replace"), (threading.Thread, "join")]
+PLACES = [(mf, "write_arrays"), (os, "open"), (os, "fsync"), (os, "link"), (os, "replace"), (threading.Thread, "join")]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

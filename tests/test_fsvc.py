@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from pathlib import Path
 
 import naive
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from bigclf import state as states
 from bigclf.algorithms import registry
+from bigclf.cli.main import main
 from bigclf.core import Shape
 from bigclf.kernels import kernel_means, spread, tuning
 from bigclf.limits import RESERVE, Headroom, Limit
@@ -480,6 +482,36 @@ def test_an_answer_is_made_anew_after_more_rows():
     close(learner.decision(s, T), scores("fsvc"))
 
 
+# --- memory
+
+
+@pytest.mark.parametrize("cuts", [(), (3, 100), tuple(range(0, 400, 7))])
+@pytest.mark.parametrize("name", [*GAUSSIAN, "dkp"])
+def test_the_end_takes_no_more_beside_the_state_than_is_counted(name, cuts):
+    """Of many columns, where a copy of the prototypes is what counts."""
+    rows, y = rows_of(400, 20, 2, d=20_000)
+    rows[np.random.default_rng(21).random(rows.shape) < 0.999] = 0
+    X, cols = csr(rows), rows.shape[1]
+    del rows
+    learner = registry.build(name, prototypes=40)
+    shape = Shape(1, cols, 2)
+    s = train(learner, X, y, cuts, BINARY)  # compiles
+    size = sum(a.nbytes for a in states.flatten(s).values())
+    assert size <= states.nbytes(learner, shape)
+    s = s._replace(base=s.base._replace(solved=np.zeros(1)))
+    tracemalloc.start()
+    learner.finish(s)
+    ended = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    tracemalloc.start()
+    train(learner, X, y, cuts, BINARY)
+    whole = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    counted = learner.solving(shape)
+    assert ended < counted < states.nbytes(learner, shape), (ended, counted, size)
+    assert whole < size + counted + (1 << 20), (whole, counted, size)
+
+
 # --- from the command line
 
 
@@ -542,6 +574,30 @@ def test_train_tells_how_many_prototypes_fit(name, good, write, monkeypatch):
     assert load(Path("model.npz")).state.base.P.shape[2] == few
 
 
+def test_advice_is_true_where_little_memory_is_left(fault, write, monkeypatch):
+    """Fewer prototypes are proposed where they help; and the budget that is named is enough, and no less is."""
+    data = write("a.svm", svm(*rows_of(400, 19)))
+    words = ("train", data, "--algo", "fsvc-svc", "-q", "-o", "m.npz")
+
+    def left(size, total=200 << 20):
+        monkeypatch.setattr(
+            fit, "headroom", lambda cap: Headroom((Limit("--budget", total, RESERVE + size),), 100 << 20)
+        )
+
+    left(1 << 20)
+    said = fault(1, *words, "--prototypes", 300)
+    assert "try fewer --prototypes, or auto; --budget " in said and "prototypes" in said and "slots" not in said
+    enough = int(said.split("; --budget ")[1].split("MiB")[0])
+    assert main([str(w) for w in (*words, "--prototypes", "auto")]) == 0
+    left((1 << 20) + (enough - 200 << 20))
+    assert main([str(w) for w in (*words, "--prototypes", 300)]) == 0
+    left((1 << 20) + (enough - 201 << 20))
+    fault(1, *words, "--prototypes", 300)
+    left(1000)
+    for n in ("auto", 300):
+        assert "fewer --prototypes" not in fault(1, *words, "--prototypes", n)
+
+
 @pytest.mark.parametrize("name", [*NAMES, "fsvc-svc", "dkp"])
 def test_what_wide_sparse_files_cost_is_told(name, good):
     said = good("algos", name).out
@@ -554,6 +610,26 @@ def test_what_wide_sparse_files_cost_is_told(name, good):
 def test_a_spread_out_of_bounds_is_refused(fault, write):
     data = write("a.svm", svm(*rows_of(20, 17)))
     assert "--sigma" in fault(2, "train", data, "--algo", "fsvc", "--tuning", "fixed", "--sigma", "1e-200", "-o", "m")
+
+
+@pytest.mark.parametrize("name", ["fsvc", "fsvc-ova", "fsvc-svc", "dkp"])
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 1e30])
+def test_that_no_spread_is_better_is_told_in_one_line(name, scale, good, write):
+    X, y = rows_of(60, 17)
+    lines = [f"{t} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x, 1)) for x, t in zip((X * scale).tolist(), y)]
+    data = write("a.svm", "\n".join(lines) + "\n")
+    words = ("train", data, "--algo", name, "--scale", "none", "--dtype", "float64")
+    assert good(*words).err.count("no spread is better than another") == 1
+    assert "no spread" not in good(*words, "--sigma", 1).err and good(*words, "-q").err == ""
+    assert "no spread" not in good("train", write("b.svm", svm(X, y)), "--algo", name).err
+
+
+@pytest.mark.parametrize("name", ["fsvc", "fsvc-ova", "fsvc-svc", "dkp"])
+@pytest.mark.parametrize("rule", ["ikt", "min", "max", "left-corner"])
+def test_a_rule_and_a_spread_together_are_refused(name, rule, fault, write):
+    data = write("a.svm", svm(*rows_of(20, 17)))
+    said = fault(2, "train", data, "--algo", name, "--tuning", rule, "--sigma", 2)
+    assert f"--tuning {rule}" in said and "--sigma" in said and not Path("model.npz").exists()
 
 
 def test_a_model_that_has_grown_very_wide_loads(good, write):

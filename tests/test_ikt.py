@@ -95,13 +95,15 @@ def constant(n=200, a=lambda i: 1.0):
 
 
 @pytest.mark.parametrize("method", ["ikt", "min", "left-corner", "grid"])
-def test_a_spread_that_constant_columns_cannot_tell_is_told_in_one_line(method, good, write):
+def test_a_spread_that_constant_columns_cannot_tell_is_refused(method, fault, write):
     words = ("ikt", write("a.csv", constant()), "--label", "y", "--method", method)
-    said = good(*words)
-    assert said.err.count("no spread is better") == said.err.count("a.csv: ") == 1
-    assert "columns in which the classes differ" in said.err and "beyond" not in said.err
-    assert f"sigma {said.lines[0].split()[1]} says nothing" in said.err
-    assert "no spread" in good(*words, "--json").err and good(*words, "-q").err == ""
+    for more in ((), ("--json",)):
+        said = fault(1, *words, *more, "-q")
+        assert "a.csv: no spread is better than another" in said and "columns in which the classes differ" in said
+
+
+def test_a_best_kappa_of_all_spreads_is_told():
+    assert "no spread is better than another, and sigma 1 says nothing" in (doubtful(np.ones(27), spread.ONE) or "")
 
 
 def test_a_spread_at_the_end_of_the_grid_is_told_in_one_line(good, write):

@@ -30,7 +30,8 @@ def test_measures_equal_scikit_learn(k):
 
 def test_what_is_undefined_is_none_and_not_zero():
     m = measures(np.array([[5, 0], [0, 0]]))
-    assert (m.accuracy, m.kappa, m.mcc, m.classes[1].recall, m.g_mean) == (1.0, None, None, None, 1.0)
+    assert (m.accuracy, m.kappa, m.mcc, m.classes[1].recall, m.g_mean) == (1.0, None, None, None, None)
+    assert measures(np.array([[3, 2], [0, 0]])).g_mean is None
     assert measures(np.zeros((2, 2), np.int64)).accuracy is None
 
 

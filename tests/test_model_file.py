@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tracemalloc
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,7 @@ from bigclf.algorithms import registry
 from bigclf.errors import BigclfError, ModelFileError
 from bigclf.model import Model, load, save
 from bigclf.reading.schema import Schema
+from bigclf.state import flatten
 
 
 def a_model(name="nr-rls", d=7, spare=0):
@@ -43,6 +47,36 @@ def test_same_model_same_bytes(tmp_path):
     for name in ("a", "b"):
         save(tmp_path / name, a_model()[0])
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_bytes_are_those_of_numpy_for_every_order_in_memory():
+    r = np.random.default_rng(0)
+    arrays = {
+        "header": np.frombuffer(b"abc", np.uint8),
+        "large": r.random((3, 500, 400)),
+        "cut": r.random((4, 50))[:, :7],
+        "columns": np.asfortranarray(r.random((30, 40))),
+        "empty": np.zeros((2, 0, 5)),
+        "whole": np.arange(9),
+    }
+    got, want = io.BytesIO(), io.BytesIO()
+    mf.write_arrays(got, arrays)
+    np.savez(want, **{k: np.ascontiguousarray(a) for k, a in arrays.items()})
+    assert got.getvalue() == want.getvalue()
+
+
+def test_saving_does_not_copy_the_state(tmp_path):
+    model, _ = a_model()
+    wide = 1200
+    model.schema = replace(model.schema, used=wide, **{k: np.zeros(wide) for k in Schema.ARRAYS})
+    model.cols = wide + 5  # so that all is cut
+    model.state = model.learner().init(model.shape())
+    size = sum(a.nbytes for a in flatten(model.state).values())
+    tracemalloc.start()
+    save(tmp_path / "m.npz", model)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < size / 3 and size > 8 * wide**2, (peak, size)
 
 
 def test_cut_anywhere_is_refused(tmp_path):
@@ -134,7 +168,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
     def full(*_args, **_kw):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(mf.np, "savez", full)
+    monkeypatch.setattr(mf, "write_arrays", full)
     with pytest.raises(BigclfError, match="No space left"):
         save(tmp_path / "m.npz", a_model("pa")[0])
     assert [p.name for p in tmp_path.iterdir()] == ["m.npz"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from data import BINARY, csr, made, train
@@ -119,8 +121,7 @@ def test_distances_are_computed_once_for_all_spreads_where_there_is_room(monkeyp
     monkeypatch.setattr(kernel_means, "squares", lambda X, points: asked.append(len(X)) or squares(X, points))
     found = []
     for room in (pairs.ROOM, 0):
-        monkeypatch.setattr(pairs, "ROOM", room)
-        choice = pairs.Choice(base, 14, pairs.COSTS)
+        choice = pairs.Choice(base, 14, pairs.COSTS, pairs.POINTS, room)
         asked.clear()
         found.append((choice.made(), choice.known))
         trials, spreads = len(choice.trials), {s for s, _, _ in choice.known}
@@ -145,23 +146,22 @@ def test_a_way_is_judged_on_rows_that_its_machines_have_not_seen(weighted):
         np.concatenate(each), np.repeat([0, 1], [len(p) for p in each]), held / held.mean() if weighted else None
     )
     want = cohen_kappa_score(base.kind[half] - 1, machine.predict(base.aside[half]))
-    got = pairs.Choice(base, 14, pairs.COSTS).values(14, [(1.0, True), (10.0, weighted)])
+    got = pairs.Choice(base, 14, pairs.COSTS, pairs.POINTS, pairs.ROOM).values(14, [(1.0, True), (10.0, weighted)])
     assert got[1] == pytest.approx(want, abs=0.01) and 0.5 < want < 1
 
 
-def test_rows_near_the_borders_become_points(monkeypatch):
+def test_rows_near_the_borders_become_points():
     X, y = mixed(4000, 16, 2)
-    base = train(registry.build("fsvc-svc", prototypes=40), X, y).base
+    base = train(registry.build("fsvc-svc", prototypes=80), X, y).base
     aside = np.flatnonzero(base.kind)
     numbers = pairs.Numbers(1.0, 10.0, False)
-    every = pairs.made(base, numbers)  # there is room for all
-    monkeypatch.setattr(pairs, "POINTS", 600)
+    every = pairs.made(base, numbers, pairs.POINTS)  # there is room for all
     each = pairs.points_of(base, pairs.spaced(base, 600))
     machine = SVC(C=10.0, gamma=0.5, tol=1e-5)
     machine.fit(np.concatenate([p.X for p in each]), np.repeat([0, 1], [len(p.X) for p in each]))
     rest = np.setdiff1d(aside, pairs.spaced(base, 300))
     want = rest[np.argsort(np.abs(machine.decision_function(base.aside[rest])))[:300]]
-    found = pairs.made(base, numbers)
+    found = pairs.made(base, numbers, 600)
     points = np.flatnonzero(found.beta.any(axis=1))
     near = np.isin(points, want)
     assert 150 < near.sum() < len(points)
@@ -252,3 +252,42 @@ def test_fsvc_svc_answers_the_worked_example():
 def test_before_the_end_there_is_no_score():
     learner = registry.build("fsvc-svc")
     assert np.isnan(learner.decision(learner.init(Shape(1, 3, 2)), np.ones((2, 3)))).all()
+
+
+def test_ten_rows_of_a_class_among_many_are_not_given_up():
+    r = np.random.default_rng(3)
+    X, y = r.standard_normal((20_000, 5)), np.zeros(20_000, np.int32)
+    y[r.choice(20_000, 10, replace=False)] = 1
+    X[y == 1] += 2
+    learner = registry.build("fsvc-svc")
+    s = train(learner, X, y)
+    test = r.standard_normal((4000, 5)) + np.repeat([[0.0], [2.0]], [3000, 1000], axis=0)
+    answer = learner.decision(s, test)[0] > 0
+    assert (answer[:3000]).mean() < 0.01 and answer[3000:].mean() > 0.4
+    assert "class 'rare'" in " ".join(learner.doubts(s, ("many", "rare")))
+    assert learner.doubts(train(learner, *mixed(900, 1, 2)), ("many", "rare")) == []
+
+
+def test_all_rows_aside_of_a_rare_class_are_points():
+    X, y = mixed(3000, 18, 2)
+    y[:] = 0
+    y[::100] = 1
+    base = train(registry.build("fsvc-svc", prototypes=20), X, y).base
+    got = pairs.spaced(base, 90)
+    assert len(set(got.tolist())) == 90 and (base.kind[got] == 2).sum() == 15 == (base.kind == 2).sum()
+
+
+def test_what_solving_takes_falls_with_the_prototypes_and_is_no_more_than_is_counted():
+    X, y = mixed(6000, 19, 2)
+    counted = []
+    for prototypes in (5, 20, 60):
+        learner = registry.build("fsvc-svc", prototypes=prototypes)
+        s = train(learner, X, y)
+        s = s._replace(base=s.base._replace(solved=np.zeros(1)))
+        tracemalloc.start()
+        learner.finish(s)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        counted.append(learner.solving(Shape(1, X.shape[1], 2)))
+        assert peak < counted[-1] + (4 << 20), (peak, counted)
+    assert counted[0] < counted[1] / 3 < counted[2] / 9

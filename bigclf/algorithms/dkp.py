@@ -6,11 +6,23 @@ K alpha = y. They are the two ends of a kernel machine regularized by 1 / C, C n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from bigclf.algorithms.fsvc import PROTOTYPES, TUNING
-from bigclf.algorithms.prototypes import COST, DENSE, FEWER, MEMORY, Answer, chooses, length, over_prototypes, settle
+from bigclf.algorithms.prototypes import (
+    COST,
+    DENSE,
+    FEWER,
+    MEMORY,
+    Answer,
+    chooses,
+    length,
+    most_aside,
+    over_prototypes,
+    settle,
+)
 from bigclf.core import Axes, Learner, Param, Shape, Spec
 
 if TYPE_CHECKING:
@@ -31,19 +43,29 @@ def build(
     import numpy as np
 
     from bigclf.kernels import direct
+    from bigclf.kernels import tuning as rules
+    from bigclf.kernels.kernel_means import room_for
 
     def init(shape: Shape) -> Direct:
         return direct.Direct(np.zeros(1), np.zeros((shape.classes, shape.classes, 0)))
 
     def solve(base: Prototypes) -> Direct:
-        chosen = sigma or direct.choose(base, tuning, tuning_classes, error)
-        return direct.train(base, chosen, error)
+        if sigma:
+            return direct.train(base, sigma, error)
+        return direct.chosen(base, tuning, tuning_classes, error)
 
     def solving(shape: Shape) -> int:
-        """The kernel matrix of all prototypes, its factors and its distances."""
-        return 3 * 8 * (shape.classes * prototypes) ** 2
+        """The kernel matrix of all prototypes, its factors and its distances; those of the rows aside."""
+        points = shape.classes * prototypes
+        aside = most_aside(shape.cols) if chooses(tuning, sigma) else 0
+        return 3 * 8 * points * (points + aside) + room_for(shape.cols, points)
 
-    return over_prototypes(Answer(init, AXES, solve, direct.scores, solving), prototypes, chooses(tuning, sigma))
+    def doubts(base: Prototypes, answer: Direct, classes: Sequence[str]) -> list[str]:
+        return [] if sigma else rules.doubts(base, tuning, tuning_classes, float(answer.sigma[0]))
+
+    return over_prototypes(
+        Answer(init, AXES, solve, direct.scores, solving, doubts), prototypes, chooses(tuning, sigma)
+    )
 
 
 SPECS = (

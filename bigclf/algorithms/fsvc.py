@@ -9,7 +9,7 @@ Source: the thesis's Algorithms 1 to 4, equations 2.5 to 2.29; the signs of 2.28
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,11 +78,17 @@ def build(
         return km.decide(base, mine, theirs, float(answer.sigma[0]), answer.offset, X)
 
     def solving(shape: Shape) -> int:
-        """Distances of the prototypes of two classes, kernels of them, and the prototypes as points."""
-        return 8 * 2 * prototypes * (4 * 2 * prototypes + shape.cols)
+        """Distances of the prototypes of two classes, kernels of them, of the rows aside; a group as points."""
+        matrices = 8 * 4 * (2 * prototypes) ** 2
+        values = 8 * 4 * shape.classes * prototypes  # of one row at least
+        return matrices + values + km.room_for(shape.cols, prototypes) + (8 * prototypes * shape.cols if ova else 0)
 
     axes: dict[str, tuple[str | int, ...]] = {"sigma": (1,), "offset": ("classes",)}
-    return over_prototypes(Answer(init, axes, solve, scores, solving), prototypes, chooses(tuning, sigma))
+
+    def doubts(base: Prototypes, answer: Spread, classes: Sequence[str]) -> list[str]:
+        return [] if sigma else rules.doubts(base, tuning, tuning_classes, float(answer.sigma[0]))
+
+    return over_prototypes(Answer(init, axes, solve, scores, solving, doubts), prototypes, chooses(tuning, sigma))
 
 
 def linear(ova: bool, prototypes: int = 100, weight_prototypes: bool = False) -> Learner:

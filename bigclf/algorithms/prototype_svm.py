@@ -8,6 +8,7 @@ Sources: the thesis, section 3.4 (SVC3 with ideal kernel tuning); the solver is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 PROTOTYPES = 300
 HALF = 2  # of so many rows one is kept aside: rows as they came tell borders best
 KEPT = 10_000  # of them, at most; those nearest the borders are points too
+ASIDE = 40  # and for each prototype that a class may have, at most
 AXES: Axes = {
     "sigma": (1,),
     "C": (1,),
@@ -55,7 +57,10 @@ def build(
     """The learner; C and the weighting are those of the rules other than `auto`."""
     import numpy as np
 
+    from bigclf.kernels import kernel_means as km
     from bigclf.kernels import pairs
+    from bigclf.kernels import tuning as rules
+    from bigclf.kernels.aside import rarest
 
     def init(shape: Shape) -> Machines:
         one, two = np.zeros(1), (shape.classes, shape.classes)
@@ -63,21 +68,48 @@ def build(
             one, np.zeros(1), np.zeros(1), np.zeros((*two, 0)), np.zeros((0, shape.classes)), np.zeros(two)
         )
 
+    # With few prototypes, as where memory is short, all is small: the numbers follow from that option alone.
+    auto = chooses(tuning, sigma)
+    kept = min(KEPT, ASIDE * prototypes)
+    most = min(pairs.POINTS, pairs.SHARE * prototypes)
+
+    def points(cols: int) -> int:
+        """Rows aside that are points."""
+        return min(most_aside(cols, kept), most) if auto else 0
+
+    def matrix(cols: int) -> int:
+        """Bytes of the largest kernel matrix."""
+        return 8 * (2 * prototypes + points(cols)) ** 2
+
     def solve(base: Prototypes) -> Machines:
         if sigma:
-            return pairs.made(base, pairs.Numbers(sigma, C or pairs.COSTS[-1], weight_prototypes))
-        return pairs.made(base, pairs.choose(base, tuning, tuning_classes, C, weight_prototypes))
+            numbers = pairs.Numbers(sigma, C or pairs.COSTS[-1], weight_prototypes)
+        else:
+            room = min(pairs.ROOM, matrix(base.P.shape[1]))
+            numbers = pairs.choose(base, tuning, tuning_classes, C, weight_prototypes, most, room)
+        return pairs.made(base, numbers, most)
 
     def scores(base: Prototypes, answer: Machines, X: Any) -> Array:
         return pairs.votes(base, answer, X)
 
     def solving(shape: Shape) -> int:
-        """Kernel matrices and distances of a pair of classes, its rows aside included; or what the choice keeps."""
-        points = 2 * prototypes + (min(most_aside(shape.cols, KEPT), pairs.POINTS) if chooses(tuning, sigma) else 0)
-        matrix = 8 * points**2
-        return 2 * matrix + max(matrix, min(pairs.ROOM, pairs.PAIRS * matrix))
+        """Kernel matrix and distances of a pair of classes, what the choice keeps, and copies of the points.
 
-    return over_prototypes(Answer(init, AXES, solve, scores, solving), prototypes, chooses(tuning, sigma), HALF, KEPT)
+        The copies: of all classes, for each half of the rows aside; and of a pair, by rows, by columns and with judges.
+        """
+        one, extra = matrix(shape.cols), points(shape.cols)
+        values = 2 * (shape.classes * prototypes + extra) + 3 * (2 * prototypes + extra)
+        outputs = min(pairs.SHARE * km.CELLS // 2, points(shape.cols) * kept)  # of the rows aside, to find the borders
+        return 2 * one + min(pairs.ROOM, one) + 8 * (values * shape.cols + outputs)
+
+    def doubts(base: Prototypes, answer: Machines, classes: Sequence[str]) -> list[str]:
+        found = [] if sigma else rules.doubts(base, tuning, tuning_classes, float(answer.sigma[0]))
+        rare = rarest(base) if auto else None
+        if rare is not None:
+            found.append(f"class '{classes[rare[0]]}': too few rows to choose by (kept aside: {rare[1]})")
+        return found
+
+    return over_prototypes(Answer(init, AXES, solve, scores, solving, doubts), prototypes, auto, HALF, kept)
 
 
 SPECS = (

@@ -10,7 +10,7 @@ Algorithm 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +40,14 @@ AXES: dict[str, tuple[str | int, ...]] = {
 }
 
 
+Doubts = Callable[["Prototypes", Any, Sequence[str]], list[str]]
+
+
+def no_doubts(base: Prototypes, answer: Any, classes: Sequence[str]) -> list[str]:
+    """Nothing is to be said."""
+    return []
+
+
 class State(NamedTuple):
     """All that such a learner keeps."""
 
@@ -56,6 +64,7 @@ class Answer:
     solve: Callable[[Prototypes], Any]  # the answer for these prototypes
     scores: Callable[[Prototypes, Any, Any], Array]  # prototypes, answer, X -> (classes, n)
     solving: Callable[[Shape], int] = no_room  # bytes that `solve` takes beside
+    doubts: Doubts = no_doubts  # prototypes, answer, names of the classes -> what is to be said of the answer
 
 
 def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH, kept: int = MOST_ASIDE) -> Learner:
@@ -90,9 +99,10 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         if aside:
             base = keep(base, block, y)
         d, near = kernels.scratch(block.X, base.P.shape[1], most)
-        at = 0
-        while (at := kernels.absorb(base.P, base.held, base.filled, base.norm, most, block.X, y, at, d, near)) < len(y):
-            base = widened(base, min(most, 2 * base.P.shape[2]))
+        full = int((base.filled + np.bincount(y[y >= 0], minlength=len(base.filled))).max())
+        if base.P.shape[2] < min(most, full):  # once: what is replaced stays with the caller
+            base = widened(base, min(most, _power(full)))
+        kernels.absorb(base.P, base.held, base.filled, base.norm, most, block.X, y, d, near)
         return State(base, s.answer)
 
     def keep(base: Prototypes, block: Block, y: Array) -> Prototypes:
@@ -114,11 +124,12 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
         need = have + mine.size
         if need > len(base.kind):  # a power of two: the size does not depend on how the rows were cut
             more = _power(need) - len(base.kind)
-            base = base._replace(
-                aside=np.concatenate([base.aside, np.zeros((more, cols))]),
-                kind=np.concatenate([base.kind, np.zeros(more)]),
-            )
-        base.aside[have:need] = densify(pick(block.X, mine))
+            wider = np.zeros((_power(need), cols))
+            wider[: len(base.aside)] = base.aside
+            base = base._replace(aside=wider, kind=np.append(base.kind, np.zeros(more)))
+        step = max(1, kernels.PART // cols)
+        for a in range(0, mine.size, step):
+            base.aside[have + a : have + a + step][: mine.size - a] = densify(pick(block.X, mine[a : a + step]))
         base.kind[have:need] = y[mine] + 1
         y[mine] = -1
         return base
@@ -137,6 +148,9 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
             return s
         return State(base._replace(solved=base.seen.copy()), answer.solve(base))
 
+    def doubts(s: State, classes: Sequence[str]) -> list[str]:
+        return answer.doubts(s.base, s.answer, classes)
+
     def decision(s: State, X: object) -> Scores:
         base = s.base
         if not base.solved[0]:
@@ -151,11 +165,26 @@ def over_prototypes(answer: Answer, most: int, aside: bool, every: int = EIGHTH,
     axes = {f"base/{k}": a for k, a in AXES.items()} | {f"answer/{k}": a for k, a in answer.axes.items()}
 
     def limits(shape: Shape) -> dict[str, int]:
-        rows = 2 * most_aside(shape.cols, kept) if aside else 0  # a power of two
+        rows = _power(most_aside(shape.cols, kept)) if aside else 0
         return {"slots": most, "points": most, "aside": rows, "extra": rows}
 
+    def solving(shape: Shape) -> int:
+        """The answer's; or while there are more slots or rows aside, the array that was there before."""
+        sizes = limits(shape)
+        old = _power(sizes["slots"]) // 2 * shape.classes + sizes["aside"] // 2
+        return max(answer.solving(shape), 8 * (shape.cols * old + min(kernels.PART, shape.cols * sizes["aside"])))
+
     return Learner(
-        init, update, decision, axes, most=limits, solving=answer.solving, grain="end", finish=finish, refit=refit
+        init,
+        update,
+        decision,
+        axes,
+        most=limits,
+        solving=solving,
+        grain="end",
+        finish=finish,
+        refit=refit,
+        doubts=doubts,
     )
 
 
@@ -191,6 +220,8 @@ def chooses(tuning: str, sigma: float) -> bool:
         raise UsageError(f"--sigma: {sigma:g} has no square; give at least 1e-30, or 0 to choose by --tuning")
     if tuning == "fixed" and not sigma:
         raise UsageError("--tuning fixed: give the spread with --sigma")
+    if sigma and tuning not in ("auto", "fixed"):
+        raise UsageError(f"--tuning {tuning} chooses the spread and --sigma gives it: leave one of them out")
     return tuning == "auto" and not sigma
 
 

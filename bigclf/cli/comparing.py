@@ -17,7 +17,7 @@ from bigclf.cli.report import Report, emit, number, pulled, show, table
 from bigclf.cli.session import cap_of, kept_reading, no_rows, read_options, scoring_stream
 from bigclf.errors import BigclfError, Interrupted, UsageError
 from bigclf.files import writable
-from bigclf.limits import human
+from bigclf.limits import counted, human
 from bigclf.model import save
 from bigclf.reading.ahead import ahead
 from bigclf.reading.encode import Encoder
@@ -114,7 +114,7 @@ def run(
         save(output, best.fits[0].model(kept, best.fits[0].next_row, 1))
         report.note(f"model: {output} ({best.entrant.title})")
     if stopped:
-        raise Interrupted(f"interrupted: all this is of the first {contest.learned:,} rows", 128 + stopped)
+        raise Interrupted(f"interrupted: all this is of the first {counted(contest.learned, 'row')}", 128 + stopped)
 
 
 def tell_left_out(contest: Contest, report: Report) -> None:
@@ -154,7 +154,7 @@ def _judge(contest: Contest, held: Stream, told: list[dict[str, Any]], report: R
     for facts, matrices in zip(told, judge.matrices, strict=True):
         facts["test"] = measured(measures(matrices[0]))
         facts["test_skipped"] = held.skips.rows
-    report.note(f"{rows:,} test rows")
+    report.note(counted(rows, "test row"))
     tell_read(report, held, judge.encoders[0])
     tell_new_classes(report, judge.encoders[0])
 

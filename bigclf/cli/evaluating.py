@@ -14,6 +14,7 @@ from bigclf.cli.predicting import tell_read
 from bigclf.cli.report import Report, emit, number, show, table
 from bigclf.cli.session import no_rows, scoring_stream
 from bigclf.errors import BigclfError
+from bigclf.limits import counted
 from bigclf.model import load
 from bigclf.reading.encode import Encoder
 from bigclf.reading.labels import sort_key
@@ -60,7 +61,7 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
         _tables(m, area, bound, names, matrix[np.ix_(order, order)])
     tell_read(report, stream, encoder)
     tell_new_classes(report, encoder)
-    report.note(f"{rows:,} rows, {report.speed(rows)}")
+    report.note(f"{counted(rows, 'row')}, {report.speed(rows)}")
 
 
 def tell_new_classes(report: Report, encoder: Encoder) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 from bigclf.cli.groups import every
 from bigclf.cli.progress import Progress
 from bigclf.errors import BigclfError, BudgetError, DataError, Interrupted, WriteError
-from bigclf.model import save
+from bigclf.limits import counted
+from bigclf.model import Model, save
 from bigclf.reading.span import SHARE_ROWS
+from bigclf.training.apart import apart
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
 
@@ -45,6 +47,18 @@ class Keeper:
     def waiting(self) -> None:
         """While no block is there."""
         self.interrupt.check()
+
+    def model(self) -> Model:
+        """The finished model. Where all is solved at the end that may last, and a signal ends it as it ends a pass."""
+        run = self.run
+        if run.fit.learner.grain != "end":
+            return run.model(self.reading)
+
+        def waiting() -> None:
+            self.interrupt.check()
+            self.progress.solving()
+
+        return apart(lambda: run.model(self.reading), waiting)
 
     def _due(self) -> bool:
         if self._seconds is not None:
@@ -102,7 +116,8 @@ class Keeper:
             self._save(self.path)
         except WriteError as full:
             return BigclfError(f"{e}; {full}")
-        how = f"the {self.run.fit.rows:,} rows before it are in {self.path}, --resume with --on-error skip goes on"
+        kept = counted(self.run.fit.rows, "row before it is", "rows before it are")
+        how = f"the {kept} in {self.path}, --resume with --on-error skip goes on"
         return BigclfError(f"{e}; {how}")
 
     def out_of_memory(self, e: BudgetError, output: Path) -> BigclfError:
@@ -110,5 +125,5 @@ class Keeper:
         rows = self.run.fit.rows
         if not rows:
             return e
-        save(output, self.run.model(self.reading))
-        return BigclfError(f"{e}; the model of the {rows:,} rows before that was saved as {output}")
+        save(output, self.model())
+        return BigclfError(f"{e}; the model of the {counted(rows, 'row')} before that was saved as {output}")

@@ -24,6 +24,7 @@ def merge(
     """
     from bigclf.cli.report import Report
     from bigclf.files import writable
+    from bigclf.limits import counted
     from bigclf.model import load, save
     from bigclf.training.merge import merge as merged
 
@@ -35,4 +36,4 @@ def merge(
         of, *held = model.share
         absent = [str(i) for i in range(1, of + 1) if i not in held]
         report.note(f"of {of} shards {', '.join(absent[:10])}{', ...' * (len(absent) > 10)} are not among these")
-    report.note(f"{model.rows:,} rows of {len(models)} models; model: {output}")
+    report.note(f"{counted(model.rows, 'row')} of {counted(len(models), 'model')}; model: {output}")

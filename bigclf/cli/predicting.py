@@ -16,6 +16,7 @@ from bigclf.cli.session import no_rows, scoring_stream
 from bigclf.core import Scores
 from bigclf.errors import BigclfError, UnsupportedError
 from bigclf.files import whole_file, writable
+from bigclf.limits import counted
 from bigclf.model import Model, load
 from bigclf.reading.encode import Encoder
 from bigclf.reading.stream import Stream
@@ -42,7 +43,7 @@ def run(
     if not rows:
         raise no_rows(stream.sources, stream.skips)
     tell_read(report, stream, encoder)
-    report.note(f"{rows:,} rows, {report.speed(rows)}")
+    report.note(f"{counted(rows, 'row')}, {report.speed(rows)}")
 
 
 def tell_read(report: Report, stream: Stream, encoder: Encoder) -> None:
@@ -50,9 +51,13 @@ def tell_read(report: Report, stream: Stream, encoder: Encoder) -> None:
     report.notices(stream.notices)
     report.skipped(stream.skips)
     if encoder.left_out:
-        report.note(f"{encoder.left_out:,} values were in columns that the model has not seen; they weigh nothing")
+        values = counted(encoder.left_out, "value was", "values were")
+        report.note(f"{values} in columns that the model has not seen; they weigh nothing")
     for name, n in encoder.unseen.items():
-        report.note(f"column '{name}': {n:,} rows have a category that the model has not seen; it weighs nothing")
+        report.note(
+            f"column '{name}': {counted(n, 'row has', 'rows have')} a category that the model has not seen; "
+            "it weighs nothing"
+        )
     if encoder.missing:
         report.note(f"{encoder.missing:,} missing values (--missing {encoder.schema.missing})")
 

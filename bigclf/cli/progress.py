@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from bigclf.cli.report import Report, brief, clock, number, peak_mib, pulled
 from bigclf.errors import BigclfError
+from bigclf.limits import counted
 from bigclf.training.metrics import measures
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 BAR_SECONDS, LINE_SECONDS, LOG_SECONDS = 0.2, 10.0, 5.0  # between two looks
 FIRST_LINE = 2.0
+SOLVING = "all rows are learned; solving ..."
 
 
 class Watched(Protocol):
@@ -53,6 +56,7 @@ class Progress:
         self._began, self._rows_before, self._bytes_before = now, run.learned, run.stream.progress()[0]
         self._due = now + (BAR_SECONDS if self.mode == "bar" else FIRST_LINE)
         self._log_due = now + LOG_SECONDS
+        self._solving: float | None = None  # when to tell of it
 
     def __enter__(self) -> Progress:
         if self._log_path is not None:
@@ -101,6 +105,20 @@ class Progress:
         self.bar.update(self._task, completed=done, total=total, description=self._line())
         self.bar.refresh()
 
+    def solving(self) -> None:
+        """Say once that the end takes long."""
+        now = time.monotonic()
+        if self._solving is None:
+            self._solving = now + FIRST_LINE
+        if self.mode == "none" or now < self._solving:
+            return
+        self._solving = math.inf
+        if self.bar is None:
+            self.report.note(SOLVING)
+        else:
+            self.bar.update(self._task, description=SOLVING)
+            self.bar.refresh()
+
     def _facts(self) -> dict[str, Any]:
         fit = self.run.fit
         seconds = max(time.monotonic() - self._began, 1e-9)
@@ -134,7 +152,7 @@ class Progress:
         speed = f"{f['rows_per_second']:,.0f} rows/s, {f['megabytes_per_second']:.0f} MB/s{left}"
         m = brief(measures(self.run.fit.matrix))
         gradient = f"; gradient {pulled(f['gradient'])}" if f["gradient"] is not None else ""
-        return f"{which}{f['rows']:,} rows, {speed}, {number(f['peak_memory_mib'], 0)} MiB; {m}{gradient}"
+        return f"{which}{counted(f['rows'], 'row')}, {speed}, {number(f['peak_memory_mib'], 0)} MiB; {m}{gradient}"
 
     def _write(self, event: str, **more: Any) -> None:
         if self.log is not None:

@@ -9,6 +9,8 @@ from collections import Counter
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from bigclf.limits import counted
+
 if TYPE_CHECKING:
     from bigclf.reading.raw import Skips
     from bigclf.training.metrics import Measures
@@ -45,7 +47,7 @@ class Report:
     def skipped(self, skips: Skips) -> None:
         """Rows dropped under --on-error skip, and the first of their faults."""
         if skips.rows:
-            self.note(f"{skips.rows} bad rows were skipped; the first:")
+            self.note(f"{counted(skips.rows, 'bad row was', 'bad rows were')} skipped; the first:")
             for fault in skips.faults:
                 self.note(f"  {fault}")
 

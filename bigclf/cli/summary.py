@@ -11,6 +11,7 @@ import numpy as np
 from bigclf.algorithms.normal_equations import SPARSE_SOLVES
 from bigclf.cli.report import Report, brief, facts, peak_mib, pulled
 from bigclf.core import TILE
+from bigclf.limits import counted
 from bigclf.model import Model
 from bigclf.reading.labels import sort_key
 from bigclf.training.metrics import Measures, measures
@@ -27,14 +28,17 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
     first, rows = _measures(found), int(found["rows"])
     counts = sorted(found["counts"].items(), key=lambda c: sort_key(c[0]))
     shown = ", ".join(f"{name}: {n:,}" for name, n in counts[:SHOWN]) + (", ..." if len(counts) > SHOWN else "")
-    features = f"{schema.count():,} features ({schema.layout} rows)"
-    report.note(f"{rows:,} rows, {features}, {len(counts)} classes ({shown})")
+    features = f"{counted(schema.count(), 'feature')} ({schema.layout} rows)"
+    report.note(f"{counted(rows, 'row')}, {features}, {counted(len(counts), 'class', 'classes')} ({shown})")
     if sum(n > 0 for n in model.counts.values()) == 1:
         report.note("only one class in the data: the model can predict nothing else until --continue shows it more")
     if found["missing"]:
-        report.note(f"{found['missing']:,} missing values (--missing {schema.missing})")
+        report.note(f"{counted(found['missing'], 'missing value')} (--missing {schema.missing})")
     for name, n in found["unseen"].items():
-        report.note(f"column '{name}': {n:,} rows have a category that the first rows did not; it weighs nothing")
+        report.note(
+            f"column '{name}': {counted(n, 'row has', 'rows have')} a category that the first rows did not; "
+            "it weighs nothing"
+        )
     if run.fit.spec.balances and isinstance(model.class_weight, dict) and len(model.schema.classes) < 3:
         report.note(f"{model.algorithm} weighs two classes alike whatever --class-weight LABEL=W says")
     for option, (word, number) in run.fit.settled.items():
@@ -42,7 +46,9 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
     if run.fit.promoted:
         report.note("a class came late: the units of one against all started from the model of two classes")
     if first.rows:
-        late = "" if first.rows == rows else f" (of the {first.rows:,} rows that came after the first solution)"
+        late = (
+            "" if first.rows == rows else f" (of the {counted(first.rows, 'row')} that came after the first solution)"
+        )
         report.note(f"progressive: {brief(first)}{late}")
     elif run.fit.learner.grain == "end":
         report.note(f"progressive: n/a ({model.algorithm} has no answer before the end)")
@@ -55,6 +61,8 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
     told = model.told()
     if told is not None:
         report.note(facts(told))
+    for doubt in run.fit.learner.doubts(model.state, model.schema.classes) if run.fit.learner.doubts else ():
+        report.note(doubt)
     if run.passes > 1:
         last = measures(run.fit.matrix)
         report.note(f"pass {run.passes}: {brief(last)}")

@@ -68,7 +68,7 @@ def execute(job: Job, report: Report) -> None:
                 report.note(f"shard {job.share[0]}/{job.share[1]} has no rows; its model adds nothing to a merge")
             elif not run.fit.rows:
                 raise no_rows(job.sources, run.stream.skips)
-            model = replace(run.model(keeper.reading), share=facts["share"] and facts["share"][::-1])
+            model = replace(keeper.model(), share=facts["share"] and facts["share"][::-1])
             save(output, model)
         except Stop as stop:  # while something was saved
             raise keeper.stopped(stop, output) from None

@@ -21,10 +21,10 @@ from bigclf.errors import DataError, Interrupted
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread, tuning
 from bigclf.kernels.prototypes import Prototypes
+from bigclf.limits import counted
 from bigclf.training.contest import Entrant
 
 HEIGHT = 11  # lines of the plot
-FLAT = 1e-9  # between the best and the worst spread: rounding
 
 
 def run(
@@ -56,9 +56,14 @@ def run(
     kappas: NDArray[np.float64] | None = None
     if method == "grid":
         if not base.kind.any():
-            raise DataError(data[0], f"{fit.rows} rows are too few for --method grid, which keeps every eighth aside")
+            raise DataError(
+                data[0],
+                f"{counted(fit.rows, 'row is', 'rows are')} too few for --method grid, which keeps every eighth aside",
+            )
         kappas = np.array([tuning.kappa(m) for m in tuning.answers_aside(base, km.own(base, False), None)])
     at = int(np.argmax(kappas)) if kappas is not None else spread.RULES[method](found)
+    if tuning.flat(found):
+        raise DataError(", ".join(data), tuning.no_choice(float(spread.SIGMAS[at])))
     pair = tuning.pair_of(base, tuning_classes)
     if json:
         emit(
@@ -90,8 +95,8 @@ def run(
 def doubtful(values: NDArray[np.float64], at: int) -> str | None:
     """What is to be said of a spread `at` which these values (27,) do not bear out; None where they do."""
     sigma = f"sigma {spread.SIGMAS[at]:.10g}"
-    if float(np.ptp(values)) < FLAT:
-        return f"no spread is better than another, and {sigma} says nothing; give columns in which the classes differ"
+    if tuning.flat(values):
+        return tuning.no_choice(float(spread.SIGMAS[at]))
     if at in (0, len(values) - 1):
         end = "smallest" if at == 0 else "largest"
         return f"{sigma} is the {end} of those tried, a better one may lie beyond; try another --method or --scale"

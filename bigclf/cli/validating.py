@@ -16,6 +16,7 @@ from bigclf.cli.options import Given
 from bigclf.cli.predicting import tell_read
 from bigclf.cli.report import Report, emit, number, show, table
 from bigclf.errors import DataError, Interrupted
+from bigclf.limits import counted
 from bigclf.reading.ahead import ahead
 from bigclf.reading.schema import MAX_CLASSES
 from bigclf.training.judge import Judge
@@ -43,7 +44,7 @@ def run(
     judge = Judge(contest, again.skips)
     rows = judge.rows(ahead(iter(again), start.recheck))
     if rows < folds[1]:
-        raise DataError(data[0], f"{rows} rows are too few for {folds[1]} folds")
+        raise DataError(data[0], f"{counted(rows, 'row is', 'rows are')} too few for {folds[1]} folds")
     tell_left_out(contest, report)
     counts = np.max([np.sum([_truth(m) for m in each], axis=0) for each in judge.matrices], axis=0)  # of all runs
     occurs = np.flatnonzero(counts)

@@ -12,7 +12,7 @@ from bigclf.block import pick, rows
 from bigclf.core import Array
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread, tuning
-from bigclf.kernels.pairs import outputs, points_of
+from bigclf.kernels.pairs import outputs
 from bigclf.kernels.prototypes import Prototypes
 from bigclf.kernels.spread import gaussian
 
@@ -26,10 +26,14 @@ class Direct(NamedTuple):
     alpha: Array  # (classes, classes, points) on the prototypes of the first, in the machine of the second
 
 
-def stacked(base: Prototypes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(n, cols) all prototypes and (n,) their classes."""
-    points = points_of(base, np.zeros(0, np.int64))
-    return np.concatenate([p.X for p in points]), np.repeat(np.arange(len(points)), [len(p.X) for p in points])
+def kinds(base: Prototypes) -> NDArray[np.int64]:
+    """(n,) classes of all prototypes, class by class."""
+    return np.repeat(np.arange(len(base.filled)), base.filled.astype(int))
+
+
+def among(base: Prototypes) -> NDArray[np.float64]:
+    """(n, n) squared distances between all prototypes, in the order of `kinds`."""
+    return km.squares_among_classes(base, list(range(len(base.filled))))
 
 
 def coefficients(K: NDArray[np.float64], kind: NDArray[np.int64], classes: int, error: str) -> NDArray[np.float64]:
@@ -41,11 +45,11 @@ def coefficients(K: NDArray[np.float64], kind: NDArray[np.int64], classes: int, 
     return np.asarray(np.linalg.solve(K, targets), np.float64)
 
 
-def train(base: Prototypes, sigma: float, error: str) -> Direct:
-    """The answer at this spread."""
+def train(base: Prototypes, sigma: float, error: str, squares: NDArray[np.float64] | None = None) -> Direct:
+    """The answer at this spread; squares: distances between all prototypes, which are written over."""
     classes, _, slots = base.P.shape
-    X, kind = stacked(base)
-    found = coefficients(gaussian(km.squares(X, X), sigma), kind, classes, error)
+    kind = kinds(base)
+    found = coefficients(gaussian(among(base) if squares is None else squares, sigma), kind, classes, error)
     alpha = np.zeros((classes, classes, slots))
     for c in range(classes):
         mine = found[kind == c]
@@ -53,26 +57,29 @@ def train(base: Prototypes, sigma: float, error: str) -> Direct:
     return Direct(np.array([sigma]), alpha)
 
 
-def choose(base: Prototypes, rule: str, classes: str, error: str) -> float:
-    """The spread by this rule; `auto` is the best kappa on the rows kept aside."""
+def chosen(base: Prototypes, rule: str, classes: str, error: str) -> Direct:
+    """The answer at the spread of this rule; `auto` is the best kappa on the rows kept aside."""
     at, judged = tuning.begin(base, rule, classes)
     if not judged:
-        return float(spread.SIGMAS[at])
-    X, kind = stacked(base)
+        return train(base, float(spread.SIGMAS[at]), error)
+    kind, D = kinds(base), among(base)
     n = int(np.count_nonzero(base.kind))
     truth = base.kind[:n].astype(int) - 1
+    to = km.squares_to(base, base.aside[:n])
+    asked = np.concatenate([to[c, :, :m] for c, m in enumerate(base.filled.astype(int))], axis=1)
+    del to
 
     @cache
     def value(s: int) -> float:
         sigma, K = float(spread.SIGMAS[s]), len(base.filled)
-        alpha = coefficients(gaussian(km.squares(X, X), sigma), kind, K, error)
-        f = gaussian(km.squares(base.aside[:n], X), sigma) @ alpha
+        alpha = coefficients(gaussian(D.copy(), sigma), kind, K, error)
+        f = gaussian(asked.copy(), sigma) @ alpha
         f[:, base.filled == 0] = -np.inf
         counts = np.zeros((K, K))
         np.add.at(counts, (truth, f.argmax(axis=1)), 1.0)
         return tuning.kappa(counts)
 
-    return float(spread.SIGMAS[tuning.climb(value, at)])
+    return train(base, float(spread.SIGMAS[tuning.climb(value, at)]), error, D)
 
 
 def scores(base: Prototypes, answer: Direct, X: Any) -> Array:

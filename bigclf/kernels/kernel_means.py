@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,21 +59,67 @@ def rest(base: Prototypes, most: int) -> list[Group]:
 
 def rows_of(base: Prototypes, group: Group) -> NDArray[np.float64]:
     """(k, cols) the prototypes of a group."""
-    return np.ascontiguousarray(base.P[group.at, :, group.slot])
+    out = np.empty((len(group.at), base.P.shape[1]))
+    for row, c, k in zip(out, group.at, group.slot, strict=True):  # of which numpy would make two copies
+        row[:] = base.P[c, :, k]
+    return out
+
+
+def parts_of(base: Prototypes, group: Group) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """The same by parts, of at most kernels.PART values where there are many columns."""
+    step = max(1, kernels.PART // base.P.shape[1])
+    for a in range(0, len(group.at), step):
+        part = slice(a, a + step)
+        yield part, rows_of(base, Group(group.at[part], group.slot[part], group.weight[part]))
+
+
+def room_for(cols: int, prototypes: int) -> int:
+    """Bytes of the largest part."""
+    return 8 * cols * min(prototypes, max(1, kernels.PART // cols))
 
 
 def squares(X: Any, points: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, k) squared distances of rows to points (k, cols), each by itself: equal ones are at distance zero."""
     out = np.zeros((rows(X), len(points)))
     if out.size:
-        kernels.squares(X, np.ascontiguousarray(points.T), (points**2).sum(axis=1), len(points), out)
+        norm = np.einsum("ij,ij->i", points, points)
+        kernels.squares(X, np.ascontiguousarray(points.T), norm, len(points), out)
+    return out
+
+
+def squares_to_class(base: Prototypes, group: Group, c: int) -> NDArray[np.float64]:
+    """(k, n) squared distances of the prototypes of a group to those of a class."""
+    n = int(base.filled[c])
+    out = np.zeros((len(group.at), n))
+    for part, points in parts_of(base, group):
+        kernels.squares(points, base.P[c], base.norm[c], n, out[part])
     return out
 
 
 def squares_among(base: Prototypes, group: Group) -> NDArray[np.float64]:
     """(k, k) squared distances between the prototypes of a group."""
-    points = rows_of(base, group)
-    return squares(points, points)
+    k = len(group.at)
+    if k and (group.at == group.at[0]).all() and (group.slot == np.arange(k)).all() and k == base.filled[group.at[0]]:
+        return squares_to_class(base, group, int(group.at[0]))
+    points = np.empty((base.P.shape[1], k))
+    for m in range(k):
+        points[:, m] = base.P[group.at[m], :, group.slot[m]]
+    out = np.zeros((k, k))
+    for part, X in parts_of(base, group):
+        kernels.squares(X, points, np.zeros(k), k, out[part])
+    return out
+
+
+def joined(groups: list[Group]) -> Group:
+    """All prototypes of some groups, one group after the other."""
+    at, slot, weight = (np.concatenate(x) for x in zip(*groups, strict=True))
+    return Group(at, slot, weight)
+
+
+def squares_among_classes(base: Prototypes, classes: list[int]) -> NDArray[np.float64]:
+    """(n, n) squared distances between all prototypes of some classes, class by class; they are never laid together."""
+    group = joined([own(base, False)[c] for c in classes])
+    return np.concatenate([squares_to_class(base, group, c) for c in classes], axis=1)
 
 
 def self_means(base: Prototypes, groups: list[Group], sigma: float) -> NDArray[np.float64]:

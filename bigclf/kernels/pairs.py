@@ -14,6 +14,7 @@ from bigclf.core import Array
 from bigclf.jit import kernel
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import smo, spread, tuning
+from bigclf.kernels.aside import FEW, spaced
 from bigclf.kernels.prototypes import Prototypes
 from bigclf.kernels.spread import gaussian
 
@@ -23,6 +24,7 @@ STARTS = (12, 16, 20)  # spreads to begin from beside the curve's least, which m
 COSTS = (1.0, 10.0, 100.0)
 ENOUGH = 400  # rows aside of which half can judge; of fewer each half judges in turn
 POINTS = 3000  # rows aside that are points beside the prototypes, at most
+SHARE = 10  # of them for each prototype that a class may have, at most
 PAIRS = 10  # that the choice looks at
 ROOM = 1 << 26  # bytes of distances that the choice keeps from one spread to the next
 
@@ -98,14 +100,6 @@ def known(base: Prototypes) -> list[tuple[int, int]]:
     return list(combinations(np.flatnonzero(base.filled).tolist(), 2))
 
 
-def spaced(base: Prototypes, most: int) -> NDArray[np.int64]:
-    """At most so many of the rows aside: of every class its share, evenly over the stream."""
-    aside = np.flatnonzero(base.kind)
-    aside = aside[np.argsort(base.kind[aside], kind="stable")]
-    n = min(most, len(aside))
-    return np.sort(aside[np.arange(n) * len(aside) // max(n, 1)])
-
-
 def near_borders(base: Prototypes, machines: Machines, most: int) -> NDArray[np.int64]:
     """At most so many of the rows aside: half are spaced, as they came; the others have outputs nearest to zero.
 
@@ -122,12 +116,12 @@ def near_borders(base: Prototypes, machines: Machines, most: int) -> NDArray[np.
     return np.union1d(first, aside[np.argsort(near, kind="stable")[: most - len(first)]])
 
 
-def made(base: Prototypes, numbers: Numbers) -> Machines:
-    """The machines, with the rows aside as points; of more than POINTS with those near the borders that these found."""
-    machines = train_all(base, numbers, spaced(base, POINTS))
-    if np.count_nonzero(base.kind) <= POINTS:
+def made(base: Prototypes, numbers: Numbers, most: int) -> Machines:
+    """The machines, with the rows aside as points; of more than `most` with those near the borders that these found."""
+    machines = train_all(base, numbers, spaced(base, most))
+    if np.count_nonzero(base.kind) <= most:
         return machines
-    return train_all(base, numbers, near_borders(base, machines, POINTS))
+    return train_all(base, numbers, near_borders(base, machines, most))
 
 
 def train_all(base: Prototypes, numbers: Numbers, aside: NDArray[np.int64]) -> Machines:
@@ -152,18 +146,20 @@ def train_all(base: Prototypes, numbers: Numbers, aside: NDArray[np.int64]) -> M
 class Choice:
     """The choice of spread, C and weighting by kappa on the rows kept aside, over the pairs that are hard to tell."""
 
-    def __init__(self, base: Prototypes, start: int, costs: tuple[float, ...]) -> None:
+    def __init__(self, base: Prototypes, start: int, costs: tuple[float, ...], most: int, room: int) -> None:
+        """most: of the rows aside; room: bytes of distances to keep from one spread to the next."""
         self.base = base
-        self.aside = spaced(base, POINTS)
+        self.aside = spaced(base, most)
         self.kind = base.kind[self.aside].astype(int) - 1
         half = np.zeros(len(self.aside), int)
         for c in np.unique(self.kind):  # every second row of a class
             half[np.flatnonzero(self.kind == c)[1::2]] = 1
-        halves = (0,) if len(self.aside) >= ENOUGH else (0, 1)
+        least = min((n for n in np.bincount(self.kind) if n > 1), default=0)
+        halves = (0,) if len(self.aside) >= ENOUGH and least >= FEW else (0, 1)
         parts = [(points_of(base, self.aside[half != h]), half == h) for h in halves]
         self.trials = [self.trial(points, judges, q, r) for points, judges in parts for q, r in self.hard()]
         self.squares: dict[int, Floats] = {}  # by trial, as many as there is room for
-        self.room = ROOM
+        self.room = room
         self.known: dict[tuple[int, float, bool], float] = {}
         self.start = start
         self.costs = costs
@@ -224,11 +220,11 @@ class Choice:
         return Numbers(float(spread.SIGMAS[tuning.climb(value, s)]), *way)
 
 
-def choose(base: Prototypes, rule: str, classes: str, C: float, weighted: bool) -> Numbers:
-    """Spread, C and weighting by this rule; C 0: to be chosen."""
+def choose(base: Prototypes, rule: str, classes: str, C: float, weighted: bool, most: int, room: int) -> Numbers:
+    """Spread, C and weighting by this rule; C 0: to be chosen. most, room: as for `Choice`."""
     at, judged = tuning.begin(base, rule, classes)
     if judged:
-        return Choice(base, at, (C,) if C else COSTS).made()
+        return Choice(base, at, (C,) if C else COSTS, most, room).made()
     return Numbers(float(spread.SIGMAS[at]), C or COSTS[-1], weighted)
 
 

@@ -16,6 +16,7 @@ from bigclf.jit import helper, kernel, overload, types
 
 ROUNDING = 1e-12  # of squared norms, in the distances of sparse rows
 LINE = 8  # values of a cache line
+PART = 1 << 20  # values of prototypes or rows aside that are laid out as rows at a time
 NEAR_CELLS = 1 << 17  # of the copy of a class's prototypes: 1 MiB
 
 
@@ -188,17 +189,17 @@ def scratch(X: Any, cols: int, slots: int) -> tuple[Array, Array]:
 
 @kernel
 def absorb(
-    P: Array, held: Array, filled: Array, norm: Array, most: int, X: Any, y: Array, start: int, d: Array, near: Array
-) -> int:
-    """Put rows into the prototypes of their classes y (-1: none), class by class, from the row on that is `start`th so.
+    P: Array, held: Array, filled: Array, norm: Array, most: int, X: Any, y: Array, d: Array, near: Array
+) -> None:
+    """Put rows into the prototypes of their classes y (-1: none), class by class; there must be slots for them.
 
-    Returns where it stopped: before a row that needs a slot which is not there, else at len(y). held (classes, slots):
-    rows in each prototype; filled (classes,): prototypes; norm (classes, slots): squared norms; d, near: `scratch`.
+    held (classes, slots): rows in each prototype; filled (classes,): prototypes; norm (classes, slots): squared norms;
+    d, near: `scratch`.
     """
     order = by_class(y, len(P))
     x = np.empty(P.shape[1])
     dense = rounding(X, 1.0) == 0.0
-    at = start
+    at = 0
     while at < len(order):
         c = y[order[at]]
         end = at
@@ -206,8 +207,6 @@ def absorb(
             end += 1
         while at < end and filled[c] < most:
             k = int(filled[c])
-            if k == P.shape[2]:
-                return at
             row_into(X, order[at], x)
             P[c, :, k] = x
             held[c, k] = 1.0
@@ -238,7 +237,6 @@ def absorb(
             for j in range(x.size):
                 for k in range(most):
                     norm[c, k] += own[j, k] * own[j, k]
-    return len(y)
 
 
 @kernel

@@ -12,6 +12,8 @@ from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread
 from bigclf.kernels.prototypes import Prototypes
 
+FLAT = 1e-9  # between the best and the worst spread: rounding
+
 
 def pair_of(base: Prototypes, classes: str) -> NDArray[np.int64]:
     """The two classes that the rules look at, in their order: the first two seen, or the most populous."""
@@ -26,9 +28,26 @@ def curve(base: Prototypes, classes: str) -> NDArray[np.float64]:
     """(27,) distance to the ideal kernel over the prototypes of two classes: the first two, or the most populous."""
     pair = pair_of(base, classes)
     groups = km.own(base, False)
-    points = np.concatenate([km.rows_of(base, groups[c]) for c in pair])
     kind = np.repeat(pair, [len(groups[c].slot) for c in pair])
-    return spread.distance_to_ideal(km.squares(points, points), kind[:, None] == kind)
+    return spread.distance_to_ideal(km.squares_among_classes(base, pair.tolist()), kind[:, None] == kind)
+
+
+def flat(values: NDArray[np.float64]) -> bool:
+    """Whether the spreads (27,) differ by rounding alone."""
+    return float(np.ptp(values)) < FLAT
+
+
+def doubts(base: Prototypes, rule: str, classes: str, sigma: float) -> list[str]:
+    """That a spread, where it was chosen over this curve, is no choice; one line, or none."""
+    if rule in ("max", "fixed") or (base.filled > 0).sum() < 2 or not flat(curve(base, classes)):
+        return []
+    return [no_choice(sigma)]
+
+
+def no_choice(sigma: float) -> str:
+    """What is to be said of a spread when all are as good."""
+    cure = "give columns in which the classes differ, or another --scale"
+    return f"no spread is better than another, and sigma {sigma:.10g} says nothing; {cure}"
 
 
 def begin(base: Prototypes, rule: str, classes: str) -> tuple[int, bool]:
@@ -70,7 +89,7 @@ def answers_aside(base: Prototypes, mine: list[km.Group], theirs: list[km.Group]
     matrices = np.zeros((sizes, K, K))
     nobody = base.filled == 0
     for at in km.chunks(base, X):
-        D = km.squares_to(base, X[at])
+        D = km.squares_to(base, X[at[0] : at[-1] + 1])  # a view
         for k, values in zip(reversed(range(sizes)), spread.kernels(D), strict=True):
             H = km.means(values, mine) - offset[k][:, None]  # where all vanish, the spread is no choice
             if theirs is not None:

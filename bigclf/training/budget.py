@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from bigclf.core import TILE, Learner, Shape
 from bigclf.errors import BudgetError
-from bigclf.limits import RESERVE, Headroom, headroom, human
+from bigclf.limits import BUDGET, RESERVE, Headroom, counted, headroom, human
 from bigclf.reading.options import BLOCK_SIZE
 from bigclf.state import nbytes
 
@@ -27,6 +27,7 @@ LEAST = 1 << 16  # bytes of text: below this the cost of a call outweighs the wo
 COLUMN_BYTES = 160  # of the schema, its working copies and one weight: the least that a column costs
 CELLS = 1 << 18  # of a dense block, as the encoder cuts it
 SOLVE = 7  # matrices (cols, cols) at once while solving: 5.0 measured, 7.1 where the sums are singular
+WORDS = {"slots": "prototypes", "aside": "rows kept aside"}  # axes, for messages
 SLACK = 1.25  # gaps of the allocator, copies of a moment: measured peaks stay below
 
 # MiB that a process has taken once it is at work, code and a first chunk of encoded rows included: resident, and of
@@ -233,16 +234,28 @@ def check_state(
     """
     room = room or headroom()
     state, solving = nbytes(learner, shape), max(solving, scratch(learner, shape))
-    if (0 if held else state) + solving + beside <= room.bytes:
+    short = (0 if held else state) + solving + beside - room.bytes
+    if short <= 0:
         return
-    alike = Counter(" x ".join(str(a) for a in axes) for axes in learner.axes.values() if "cols" in axes)
+    alike = Counter(
+        " x ".join(WORDS.get(str(a), str(a)) for a in axes) for axes in learner.axes.values() if "cols" in axes
+    )
     terms = " + ".join(term if n == 1 else f"{n} x {term}" for term, n in alike.items())
     more = f" and {human(solving)} to solve in" if solving else ""
     more += f", beside {human(beside)} for feature maps and other learners," if beside else ""
     raise BudgetError(
-        f"{name} needs {human(state)}{more} for {shape.cols} columns, {shape.classes} classes and {shape.units} units "
-        f"(8 bytes x ({terms})); {room}; {_cure(learner, shape, room, cure)}"
+        f"{name} needs {human(state)}{more} for {counted(shape.cols, 'column')}, "
+        f"{counted(shape.classes, 'class', 'classes')} and {counted(shape.units, 'unit')} "
+        f"(8 bytes x ({terms})); {room}; {_cure(learner, shape, room, cure)}{_enough(room, short)}"
     )
+
+
+def _enough(room: Headroom, short: int) -> str:
+    """What the limit would have to be, where the user has set it."""
+    binding = room.binding
+    if binding.name != BUDGET:
+        return ""
+    return f"; {BUDGET} {math.ceil((binding.total + short + max(0, RESERVE - binding.free)) / 2**20)}MiB is enough"
 
 
 def _wide(learner: Learner) -> bool:

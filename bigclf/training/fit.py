@@ -74,7 +74,7 @@ class Fit:
             headroom(cap),
             held=state is not None,
             beside=beside,
-            cure=cure or CURES.get(self.map.kind, spec.cure),
+            cure=cure or CURES.get(self.map.kind, "") or self._cure(beside, solving),
             solving=solving,
         )
         self.state = self.learner.init(self.shape) if state is None else state
@@ -88,10 +88,21 @@ class Fit:
         self.mark = Mark(0, 0, {})
 
     def _fits(self, beside: int, seats: int, solving: int, params: dict[str, Any]) -> bool:
-        """Whether learners of these parameters take at most half of the memory, as `check_state` reckons."""
+        """Whether learners of these parameters take at most half of the memory."""
+        return self._takes(seats, solving, params) <= (headroom(self.cap).bytes - beside) // 2
+
+    def _cure(self, beside: int, solving: int) -> str:
+        """What the algorithm says would help, where it would."""
+        spec, words = self.spec, {p.name: p.words[0] for p in self.spec.params if p.words}
+        if spec.settle is None or not spec.cure:
+            return spec.cure
+        least = spec.settle(self.params | words, lambda _: False)
+        return spec.cure if self._takes(1, solving, least) + beside <= headroom(self.cap).bytes else ""
+
+    def _takes(self, seats: int, solving: int, params: dict[str, Any]) -> int:
+        """Bytes of learners of these parameters, as `check_state` reckons."""
         learner = make_learner(self.spec, params, self.encoder.schema)
-        need = seats * st.nbytes(learner, self.shape) + max(solving, scratch(learner, self.shape))
-        return need <= (headroom(self.cap).bytes - beside) // 2
+        return seats * st.nbytes(learner, self.shape) + max(solving, scratch(learner, self.shape))
 
     def held(self) -> int:
         """Bytes of the state as it is."""

@@ -34,7 +34,7 @@ class ClassMeasures(NamedTuple):
 
 
 class Measures(NamedTuple):
-    """Measures of a confusion matrix; None where undefined. G-mean is over the classes that occur."""
+    """Measures of a confusion matrix; None where undefined. G-mean is over the classes that occur, at least two."""
 
     rows: int
     accuracy: float | None
@@ -84,7 +84,7 @@ def measures(matrix: NDArray[np.int64]) -> Measures:
         _ratio(hits, n),
         _ratio(n - hits, n),
         sum(recalls) / len(recalls) if recalls else None,
-        math.exp(sum(math.log(r) for r in recalls) / len(recalls)) if recalls and min(recalls) > 0 else _zero(recalls),
+        _geometric(recalls),
         _ratio(n * hits - chance, n * n - chance),
         _ratio(n * hits - chance, mcc_below),
         _mean([c.precision or 0.0 for c in occur]),
@@ -94,8 +94,11 @@ def measures(matrix: NDArray[np.int64]) -> Measures:
     )
 
 
-def _zero(recalls: list[float]) -> float | None:
-    return 0.0 if recalls else None
+def _geometric(recalls: list[float]) -> float | None:
+    """Their geometric mean; None of fewer than two, which as in kappa leave nothing to tell apart."""
+    if len(recalls) < 2:
+        return None
+    return math.exp(sum(math.log(r) for r in recalls) / len(recalls)) if min(recalls) > 0 else 0.0
 
 
 class Curve:
