@@ -122,6 +122,8 @@ def test_score_after_the_row_is_the_decision_just_after_it(name):
     learner = LEARNERS[name]
     if learner.grain != "row" or not registry.get(name.split()[0]).uses_weights:
         pytest.skip("is no base of others")
+    if "drift" in name:
+        pytest.skip("a drift puts another learner in its place")
     X, y = made(40, 15)
     s = learner.init(Shape(1, X.shape[1], 2))
     for i in range(len(y)):
