@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import naive_boosting as naive
 import numpy as np
 import pytest
 from data import BINARY
 
+from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.core import Block, Shape
 from bigclf.kernels.chance import POISSON, poisson
@@ -94,3 +97,155 @@ def test_every_method_is_its_transcription(method, options, base, classes):
     clear[spoken] = np.diff(np.sort(share, axis=1)[:, -2:], axis=1)[:, 0] > 1e-5
     assert clear.sum() > 10 or "moa_compat" in options  # where a member without errors silences all
     np.testing.assert_array_equal(said[clear], want.labels[clear])
+
+
+# --- the worked numbers: twelve rows of three classes, naive Bayes with floor 0.01, three members
+
+TWELVE = np.array(
+    [
+        [0.1, 0.5],
+        [0.2, 0.4],
+        [0.3, 0.6],
+        [0.2, 0.7],
+        [0.6, 0.3],
+        [0.7, 0.4],
+        [0.3, 0.3],
+        [0.8, 0.6],
+        [0.6, 0.7],
+        [0.2, 0.2],
+        [0.7, 0.1],
+        [0.4, 0.5],
+    ]
+)
+KIND = np.array([0, 0, 1, 1, 2, 2, 0, 1, 1, 2, 2, 0], np.int32)
+WORKED = {
+    ("oabm1", ()): ((11, 10.5954545455, 5.2977272727), (1, 0, 0), (0, 30.0289143887, 0)),
+    ("oza-boost", ()): ((11, 10.5954545455, 7.7414542811), (1, 0, 0), None),
+    ("oza-boost", (("moa_compat", True),)): (
+        (11, 10.5954545455, 7.7414542811),
+        (1, 0, 0),
+        (0.8139151587, 1.0516715603, 0.5323085537),
+    ),
+    ("adob", ()): ((8.2270334928, 10.2916008689, 11), (0, 0, 1), None),
+    ("bole", ()): ((8.2270334928, 10.2916008689, 11), (0, 0, 1), (0.8139151587, 1.0516715603, 0.5323085537)),
+    ("oabm2", ()): (
+        (10.8815269232, 7.8414938181, 5.7142173216),
+        (1.1184730768, 0.9562617652, 0.6177391098),
+        (3.0632828110, 2.6023375014, 0.9382811744),
+    ),
+    ("oabm2", (("z", "running"),)): (
+        (10.8815269232, 18.2281521347, 30.3665811548),
+        (1.1184730768, 2.0513315881, 2.8546922026),
+        (3.2381287656, 2.7794415012, 0.8063886305),
+    ),
+}
+
+
+@pytest.mark.parametrize(("method", "options"), WORKED)
+def test_worked_numbers(method, options):
+    right, wrong, votes = WORKED[method, options]
+    X = np.column_stack([np.ones(12), TWELVE])
+    learner = registry.build(method, base="gnb", base_floor=0.01, members=3, **dict(options))
+    s, _, _ = learned(learner, X, KIND, 3)
+    np.testing.assert_allclose(s.record.sums[:, 0], right, rtol=1e-9)
+    np.testing.assert_allclose(s.record.sums[:, 1], wrong, rtol=1e-9, atol=1e-12)
+    if votes is not None:
+        got = learner.decision(s, np.array([[1, 0.5, 0.5]]))[:, 0]
+        np.testing.assert_allclose(got, 2 * np.array(votes) / sum(votes) - 1, atol=2e-6)
+
+
+def test_a_silent_ensemble_of_moa_has_no_scores():
+    """Member 0 of adob made no error so far, and ends the vote."""
+    X = np.column_stack([np.ones(12), TWELVE])
+    learner = registry.build("adob", base="gnb", base_floor=0.01, members=3, moa_compat=True)
+    s, _, _ = learned(learner, X, KIND, 3)
+    assert not learner.decision(s, np.array([[1, 0.5, 0.5]])).any()
+
+
+# --- laws
+
+
+def test_with_two_classes_and_hard_votes_m2_is_m1():
+    """A perceptron whose scores are beyond 1 has hard votes."""
+    X, y = stream(200, 5, 2)
+    params = {"base": "perceptron", "eta": 1e4, "members": 5, "eps_min": 1e-12}
+    one = learned(registry.build("oabm1", **params), X, y, 2)[0]
+    two = learned(registry.build("oabm2", **params), X, y, 2)[0]
+    np.testing.assert_allclose(two.record.sums[:, :2], one.record.sums[:, :2], rtol=1e-9, atol=1e-9)
+
+
+def test_the_first_member_of_both_sees_every_row_alike():
+    X, y = stream(200, 6, 3)
+    one = learned(registry.build("oabm1", base="gnb"), X, y, 3)[0]
+    other = learned(registry.build("oza-boost", base="gnb"), X, y, 3)[0]
+    for a, b in zip(one.base[0], other.base[0], strict=True):
+        assert a.tobytes() == b.tobytes()
+    assert one.record.sums[0, :2].sum() == 200
+
+
+@pytest.mark.parametrize("method", ["oabm1", "oabm2", "oza-boost"])
+def test_a_vfdt_below_is_the_tree_alone_for_the_first_member(method):
+    """It sees each row once, with weight one."""
+    X, y = stream(900, 7, 3)
+    s = learned(registry.build(method, members=2), X, y, 3)[0]
+    alone = learned(registry.build("vfdt"), X, y, 3)[0]
+    for a, b in zip(states.flatten(s.base[0]).values(), states.flatten(alone).values(), strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_a_single_class_leaves_m2_without_errors():
+    X, _ = stream(30, 8, 2)
+    learner = registry.build("oabm2", base="gnb", members=3)
+    code = code_matrix(["a"])
+    plan = new_plan(code, np.zeros(30, np.int32))
+    s = learner.update(learner.init(Shape(1, X.shape[1], 1)), Block(np.arange(30), X, np.zeros(30, np.int32)), plan)
+    assert not s.record.sums.any()
+    assert (decode(code, learner.decision(s, X)) == 0).all()
+
+
+# --- on the command line
+
+
+def table(n, seed=0):
+    r = np.random.default_rng(seed)
+    y = r.integers(0, 3, n)
+    X = r.random((n, 3)) + 0.5 * np.eye(3)[y]
+    return "kind,a,b,c\n" + "".join(f"{'xyz'[k]},{a:.4f},{b:.4f},{c:.4f}\n" for k, (a, b, c) in zip(y, X))
+
+
+def test_train_and_info_tell_errors_and_bound(good, write):
+    write("a.csv", table(800))
+    words = ["a.csv", "--label", "kind", "--algo", "oabm2", "--base", "gnb", "--members", 4]
+    told = good("train", *words, "--json", "-o", "m.npz").json["told"]
+    errors = np.array(told["errors of members"])
+    assert len(errors) == 4 and (errors > 0).all() and (errors < 0.5).all()
+    assert told["error bound"] == pytest.approx(2 * np.prod(2 * np.sqrt(errors * (1 - errors))), rel=1e-3)
+    assert good("info", "m.npz", "--json").json["told"] == told
+    assert "errors of members" in good("info", "m.npz").out
+    assert good("evaluate", "m.npz", "a.csv", "--json").json["accuracy"] > 0.7
+
+
+@pytest.mark.parametrize(
+    "words", ["oabm1 --members 3", "adob --base gnb --members 3", "oabm2 --base arow --on-weak reset"]
+)
+def test_models_are_the_same_bytes_whatever_was_read_at_once(good, write, words):
+    write("a.csv", table(600))
+    for size, name in ((100, "m.npz"), (100_000, "n.npz")):
+        good("train", "a.csv", "--label", "kind", "--algo", *words.split(), "--block-size", size, "-o", name)
+    assert Path("m.npz").read_bytes() == Path("n.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("oabm1 --members 0", "--members"),
+        ("oabm1 --z chord", "No such option: --z"),
+        ("oabm2 --z half", "--z"),
+        ("oza-boost --base nr-rls", "row by row"),
+        ("bole --error-bound 2", "--error-bound"),
+        ("oabm1 --on-weak stop", "--on-weak"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(fault, write, words, why):
+    write("a.csv", table(20))
+    assert why in fault(2, "train", "a.csv", "--label", "kind", "--algo", *words.split(), "-o", "m.npz")
