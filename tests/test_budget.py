@@ -270,7 +270,7 @@ def test_a_state_that_does_not_fit_is_refused_with_what_would_help():
 def test_many_classes_are_named_and_a_state_that_is_there_is_not_counted_again():
     learner = registry.build("pa-1")
     shape = Shape(500, 100_000, 500)
-    with pytest.raises(BudgetError, match=r"try --hash-bits 1\d, or fewer classes$"):
+    with pytest.raises(BudgetError, match=r"try --hash-bits 1\d, or fewer classes; --budget \d+MiB is enough$"):
         check_state(learner, shape, "pa-1", room(100))
     check_state(learner, shape, "pa-1", room(100), held=True)
     assert scratch(learner, shape) == 0

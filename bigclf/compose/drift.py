@@ -17,7 +17,7 @@ import numpy as np
 
 from bigclf.block import take
 from bigclf.compose.ensemble import Nothing
-from bigclf.compose.parts import cut, over, private, scored, under
+from bigclf.compose.parts import apart, cut, over, private, scored, under
 from bigclf.core import Array, Axes, Block, Learner, Plan, Shape, State
 from bigclf.kernels import drift as d
 from bigclf.state import flatten, shape_of
@@ -161,9 +161,7 @@ def watched(base: Learner, detector: Detector, replace: bool) -> Learner:
     own = dict.fromkeys(Log._fields, (1,))
     axes = under("base", base.axes) | under("detector", detector.axes) | under("log", own)
     if replace:
-        longer = base.most(Shape(1, 1, 2))
-        names = {path: tuple(f"fresh {a}" if a in longer else a for a in of) for path, of in base.axes.items()}
-        axes |= under("fresh", names)
+        axes |= under("fresh", apart(base, "fresh"))
 
     def most(shape: Shape) -> dict[str, int]:
         found = dict(base.most(shape))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.compose.parts import by_member, counted, counts, over, private, together, under
+from bigclf.compose.parts import apart, by_member, counted, counts, over, private, together, under
 from bigclf.compose.rates import Rates
 from bigclf.core import Array, Axes, Block, Learner, Plan, Scores, Shape, State
 from bigclf.kernels import chain as links
@@ -183,11 +183,16 @@ def ensemble(
 
     axes = under("record", record) | under("own", own)
     for m, base in enumerate(bases):
-        axes |= under(f"base/{m}", base.axes)
+        axes |= under(f"base/{m}", apart(base, str(m)))
+
+    def most(shape: Shape) -> dict[str, int]:
+        return {f"{m} {axis}": n for m, base in enumerate(bases) for axis, n in base.most(shape).items()}
+
     return over(
         first,
         {},
         axes=axes,
+        most=most,
         probable=False,
         init=init,
         update=update,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.core import Array, Axes, Learner, Plan, Pull, State
+from bigclf.core import Array, Axes, Learner, Plan, Pull, Shape, State
 
 MOST_TIMES = 10**9  # that a row is shown
 
@@ -23,6 +23,12 @@ class Over(NamedTuple):
 def under(prefix: str, axes: Axes) -> dict[str, tuple[str | int, ...]]:
     """Axes of a state that stands in another one under this name."""
     return {f"{prefix}/{path}": names for path, names in axes.items()}
+
+
+def apart(base: Learner, name: str) -> Axes:
+    """Axes of one of several states of a base: what grows with the rows grows for itself, and begins with `name`."""
+    longer = base.most(Shape(1, 1, 2))
+    return {path: tuple(f"{name} {a}" if a in longer else a for a in of) for path, of in base.axes.items()}
 
 
 def over(base: Learner, own: Axes, **changed: Any) -> Learner:

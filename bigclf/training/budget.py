@@ -238,7 +238,9 @@ def check_state(
     if short <= 0:
         return
     alike = Counter(
-        " x ".join(WORDS.get(str(a), str(a)) for a in axes) for axes in learner.axes.values() if "cols" in axes
+        " x ".join(WORDS.get(a, a) for axis in axes for a in [str(axis).rsplit(" ", 1)[-1]])
+        for axes in learner.axes.values()
+        if "cols" in axes
     )
     terms = " + ".join(term if n == 1 else f"{n} x {term}" for term, n in alike.items())
     more = f" and {human(solving)} to solve in" if solving else ""
