@@ -10,13 +10,11 @@ import moa.core.Utils;
 /**
  * HoeffdingTree and OzaBoost of MOA over rows, each predicted and then learned.
  *
- * <p>Arguments: a file of big-endian numbers (int32: rows, columns, classes; float64 by row: columns, class code) and
- * the number of members. Prints a line a learner: name, processor time a row in microseconds, guesses. As Java
- * compiles while it runs, rows are gone over anew until SECONDS have passed; the fastest round counts.
+ * <p>Arguments: a file of big-endian numbers (int32: rows, columns, classes; float64 by row: columns, class code),
+ * the number of members, and seconds. Prints a line a learner: name, processor time a row in microseconds, guesses. As
+ * Java compiles while it runs, rows are gone over anew until so many seconds have passed; the fastest round counts.
  */
 public class MoaPrequential {
-  static final double SECONDS = 2.0;
-
   public static void main(String[] words) throws Exception {
     DataInputStream in = new DataInputStream(new BufferedInputStream(new FileInputStream(words[0]), 1 << 20));
     int n = in.readInt(), columns = in.readInt(), classes = in.readInt();
@@ -35,8 +33,9 @@ public class MoaPrequential {
       rows[i] = new DenseInstance(1.0, values);
       rows[i].setDataset(head);
     }
-    told("HoeffdingTree", () -> new HoeffdingTree(), head, rows);
-    told("OzaBoost", () -> boosted(Integer.parseInt(words[1])), head, rows);
+    double seconds = Double.parseDouble(words[2]);
+    told("HoeffdingTree", () -> new HoeffdingTree(), head, rows, seconds);
+    told("OzaBoost", () -> boosted(Integer.parseInt(words[1])), head, rows, seconds);
   }
 
   /** By weights, without chance. */
@@ -51,10 +50,10 @@ public class MoaPrequential {
     Classifier learner();
   }
 
-  static void told(String name, Make make, InstancesHeader head, Instance[] rows) {
+  static void told(String name, Make make, InstancesHeader head, Instance[] rows, double seconds) {
     int[] guess = new int[rows.length];
     long least = Long.MAX_VALUE, sum = 0;
-    while (sum < SECONDS * 1e9) {
+    do {
       Classifier learner = make.learner();
       learner.setModelContext(head);
       learner.prepareForUse();
@@ -66,7 +65,7 @@ public class MoaPrequential {
       long took = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - began;
       least = Math.min(least, took);
       sum += took;
-    }
+    } while (sum < seconds * 1e9);
     StringBuilder line = new StringBuilder(name + " " + least / 1e3 / rows.length);
     for (int g : guess) line.append(' ').append(g);
     System.out.println(line);

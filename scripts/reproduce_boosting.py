@@ -1,8 +1,8 @@
 """Online boosting of many classes over the sets at hand, each method beside its base alone, and beside MOA.
 
     python scripts/reproduce_boosting.py [--data FOLDER] [--runs 1] [--bases vfdt,gnb,arow] [--members 10]
-                                         [--rows 5000] [--slow-rows 1000] [--moa-jar FILE] [--only NAME,...]
-                                         [--markdown FILE] [--json FILE]
+                                         [--rows 5000] [--slow-rows 1000] [--moa-jar FILE] [--moa-seconds 2]
+                                         [--only NAME,...] [--markdown FILE] [--json FILE]
 
 The methods are those of Carvalho Santos & Barros (Artificial Intelligence Review 53, 2020), oabm1 and oabm2, and
 earlier ones. No figure of that article is at hand, so none stands here. Each row is predicted, then learned. All get
@@ -13,7 +13,8 @@ which is slow: they get the first --slow-rows only (0: none), where the others a
 With the jar of MOA (it is in the Python package capymoa) and Java, its HoeffdingTree and its OzaBoost, by weights, get
 the same numbers, and stand beside vfdt and oza-boost --moa-compat. MOA splits a leaf in the end even where no split
 improves it, and so does --no-pre-prune, with which both are given too. Times are processor time to score and learn,
-compiling apart; MOA's is the fastest of as many rounds as 2 s hold. The exit code is 1 where the folder is not there.
+compiling apart; MOA's is the fastest of as many rounds as --moa-seconds hold. The exit code is 1 where the
+folder is not there.
 """
 
 from __future__ import annotations
@@ -117,6 +118,7 @@ def beside_moa(rows: Encoded, at: NDArray[np.int64], chosen: argparse.Namespace)
             np.array([len(at), X.shape[1], len(rows.classes)], ">i4").tofile(f)
             np.column_stack([X, rows.y[at]]).astype(">f8").tofile(f)
         words = ["java", "-Xmx2g", "-cp", str(chosen.moa_jar), str(MOA), str(path), str(chosen.members)]
+        words.append(str(chosen.moa_seconds))
         said = subprocess.run(words, capture_output=True, text=True, check=False)
     if said.returncode:
         sys.exit(f"MOA failed:\n{said.stderr[-2000:]}")
@@ -230,7 +232,7 @@ def report(done: list[dict[str, Any]], chosen: argparse.Namespace) -> str:
     lines = [
         f"# Online boosting: {len(done)} sets, at most {chosen.rows} rows each in {orders}, {chosen.members} members",
         "",
-        "Each row is predicted, then learned. Won / lost: sets where a method is more, or less, accurate than its base.",
+        "Each row is predicted, then learned. Won / lost: sets where a method is more or less accurate than its base.",
     ]
     for base in chosen.bases:
         lines += ["", f"## {base}", "", means(done, base, QUICK)]
@@ -261,6 +263,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, default=5000, help="of a set at most; default 5000")
     parser.add_argument("--slow-rows", type=int, default=1000, help="the same for adob and bole; default 1000, 0: none")
     parser.add_argument("--moa-jar", type=Path, metavar="FILE", help="moa.jar, which is in the package capymoa")
+    parser.add_argument("--moa-seconds", type=float, default=2.0, help="that each of its learners runs; default 2")
     chosen = parsed(parser, argv, SETS.split())
     chosen.bases = chosen.bases.split(",")
     if unknown := [b for b in chosen.bases if b not in BASES]:
