@@ -59,7 +59,7 @@ LIKE = {
 
 # First those of more than two classes, then some of two with more than 10,000 rows.
 SETS = """
-wine glass seeds ecoli synthetic_control vowel cmc yeast isolet5 winequality_red car digits segment dna_full splice
+wine glass seeds ecoli synthetic_control vowel cmc yeast isolet5 car digits segment dna_full splice
 abalone_sex abalone_rings waveform5000 optdigits satellite mnist_t10k nursery poker_train kddcup99_10pct
 electricity weather_noaa magic covtype_3v4 adult
 """
