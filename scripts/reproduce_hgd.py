@@ -21,8 +21,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -33,19 +31,14 @@ from comparison import common_options, compare, parsed, present, ranks, table
 from hgd_tables import BASES, GROUPS, TABLE_III, Published, gains, published
 from hgd_tables import MEASURES as PUBLISHED_MEASURES
 from make_stream import RATIOS, Plan, choose
+from prequential import encoded, files, run, tiles
 from scipy import stats
 
 from bigclf import block as blk
 from bigclf import draws
 from bigclf.algorithms import registry
-from bigclf.core import TILE, Block, Learner, Shape
-from bigclf.reading.encode import Encoder
-from bigclf.reading.head import Wishes, make_schema
-from bigclf.reading.options import ReadOptions
-from bigclf.reading.source import find
-from bigclf.reading.stream import Stream
+from bigclf.core import Block, Learner
 from bigclf.training.metrics import add_pairs, measures
-from bigclf.units import decode, new_plan
 
 MEASURES = (*PUBLISHED_MEASURES, "GII", "time")
 LOW_IS_GOOD = ("GII", "time")
@@ -76,29 +69,13 @@ class Rows(NamedTuple):
 
     def take(self, at: np.ndarray) -> list[Block]:
         """These rows as one stream, in blocks of whole tiles."""
-        X, y, n = blk.pick(self.X, at), np.ascontiguousarray(self.y[at]), len(at)
-        cuts = [(a, min(a + TILE, n)) for a in range(0, n, TILE)]
-        return [Block(np.arange(a, b), blk.take(X, a, b), y[a:b]) for a, b in cuts]
-
-
-def files(name: str, folder: Path) -> list[str]:
-    """The files of a set."""
-    stems = name.rstrip("=").split("+")
-    ends = (".parquet", ".svm", ".svm.gz", ".svm.bz2", ".svm.zst", ".csv")
-    return [next((s + e for e in ends if (folder / (s + e)).exists()), s + ends[0]) for s in stems]
+        return tiles(self.X, self.y, at)
 
 
 def load(name: str, folder: Path) -> Rows:
     """A set, encoded; columns are scaled by all its rows."""
-    paths = [str(folder / f) for f in files(name, folder)]
-    stream = Stream(find(paths), ReadOptions(label="last" if paths[0].endswith(".csv") else "label"))
-    raws = list(stream)
-    kinds = stream.kinds
-    schema = make_schema(raws, kinds and kinds.label, Wishes(scale="std,row-l2"), Counter())
-    encoder = Encoder(schema, stream.skips, capacity=schema.used)
-    blocks = [b for raw in raws for b in encoder.blocks(raw)]
-    y = np.concatenate([b.y for b in blocks])
-    rows = Rows(blk.join([b.X for b in blocks]), np.array(y == np.bincount(y).argmin(), np.int32), 1.0)
+    X, y, _ = encoded(name.rstrip("="), folder, "std,row-l2")
+    rows = Rows(X, np.array(y == np.bincount(y).argmin(), np.int32), 1.0)
     if name.endswith("="):
         rare, rest = np.flatnonzero(rows.y), np.flatnonzero(rows.y == 0)
         keep = np.sort(np.concatenate([rare, rest[draws.order(len(rest), 0)[: len(rare)]]]))
@@ -114,14 +91,8 @@ def learner(method: str, base: str, seed: int) -> Learner:
 
 def play(method: Learner, blocks: Sequence[Block]) -> list[float]:
     """MEASURES of predicting, then learning, each row."""
-    state, matrix, seconds = method.init(Shape(1, blk.cols(blocks[0].X), 2)), np.zeros((2, 2), np.int64), 0.0
-    for block in blocks:
-        plan = new_plan(CODE, block.y)
-        began = time.thread_time()
-        state = method.update(state, block, plan)
-        seconds += time.thread_time() - began
-        matrix = add_pairs(matrix, block.y, decode(CODE, plan.pre))
-    found = measures(matrix)
+    state, guess, seconds = run(method, blocks, CODE)
+    found = measures(add_pairs(np.zeros((2, 2), np.int64), np.concatenate([b.y for b in blocks]), guess))
     assert method.pull is not None and found.balanced_accuracy is not None and found.g_mean is not None
     return [found.balanced_accuracy, found.g_mean, found.classes[1].f1 or 0.0, method.pull(state).gii, seconds]
 
@@ -140,19 +111,20 @@ def measure(orders: Callable[[int], np.ndarray], rows: Rows, base: str, runs: in
     """By method, means over runs."""
     compiled(base, f"dense {rows.X.dtype}" if isinstance(rows.X, np.ndarray) else f"sparse {rows.X.data.dtype}")
     found: dict[str, list[list[float]]] = {method: [] for method in published()[base]}
-    for run in range(runs):
-        blocks = rows.take(orders(run))
+    for order in range(runs):
+        blocks = rows.take(orders(order))
         for method, each in found.items():
-            each.append(play(learner(method, base, run + 1), blocks))
+            each.append(play(learner(method, base, order + 1), blocks))
     return {method: np.mean(each, axis=0).tolist() for method, each in found.items()}
 
 
 def measured(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """All figures of each set, or each stream, by base and method."""
     for name in SETS.split():
-        if (chosen.dynamic and name.rstrip("=") not in STREAMS) or not present(chosen, name, files(name, chosen.data)):
+        whole = name.rstrip("=")
+        if (chosen.dynamic and whole not in STREAMS) or not present(chosen, name, files(whole, chosen.data)):
             continue
-        rows = load(name.rstrip("=") if chosen.dynamic else name, chosen.data)
+        rows = load(whole if chosen.dynamic else name, chosen.data)
         n = len(rows.y)
         for kind in RATIOS if chosen.dynamic else [""]:
             found = {}
@@ -164,7 +136,7 @@ def measured(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 found[base] = measure(work, rows, base, chosen.runs)
             if not found:
                 continue
-            title = f"{name.rstrip('=')} {kind}" if kind else name
+            title = f"{whole} {kind}" if kind else name
             print(f"{title}: " + ", ".join(f"HGD {b} {f['hgd'][1]:.3f}" for b, f in found.items()), file=sys.stderr)
             yield {
                 "set": title,
