@@ -219,7 +219,8 @@ def test_train_and_info_tell_errors_and_bound(good, write):
     told = good("train", *words, "--json", "-o", "m.npz").json["told"]
     errors = np.array(told["errors of members"])
     assert len(errors) == 4 and (errors > 0).all() and (errors < 0.5).all()
-    assert told["error bound"] == pytest.approx(2 * np.prod(2 * np.sqrt(errors * (1 - errors))), rel=1e-3)
+    bound = 2 * np.prod(2 * np.sqrt(errors * (1 - errors)))
+    assert told["error bound"] == (pytest.approx(bound, rel=1e-3) if bound < 1 else None)
     assert good("info", "m.npz", "--json").json["told"] == told
     assert "errors of members" in good("info", "m.npz").out
     assert good("evaluate", "m.npz", "a.csv", "--json").json["accuracy"] > 0.7

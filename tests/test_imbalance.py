@@ -443,8 +443,8 @@ def test_class_weights_multiply_with_those_of_a_method():
 def test_members_share_kernel_values_whatever_lies_between(method):
     X, y = stream(300, 13)
     learner = registry.build(method, base="hgd", base_base="kernel", base_gamma=0.5)
-    assert {a for names in learner.axes.values() for a in names if a == "slots"}
-    assert [path for path, names in learner.axes.items() if names == ("cols", "slots")] == ["points"]
+    assert {a for names in learner.axes.values() for a in names if a == "supports"}
+    assert [path for path, names in learner.axes.items() if names == ("cols", "supports")] == ["points"]
     s = train(learner, X, y)
     t = train(learner, csr(X), y)
     np.testing.assert_allclose(learner.decision(s, X), learner.decision(t, csr(X)), rtol=1e-7, atol=1e-9)
@@ -462,7 +462,7 @@ def test_a_full_support_set_is_told_and_a_limited_one_forgets_the_oldest():
     assert last.min() > 1024  # all are of the last rows
     small = registry.build("ogd", base="kernel")
     full = in_kernel_space(registry.build("ogd"), 1.0, 60, forget=False)
-    assert small.most(Shape(1, 5, 2))["slots"] > 20_000
+    assert small.most(Shape(1, 5, 2))["supports"] > 20_000
     with pytest.raises(BudgetError, match="more than 60 support points.*--kernel-budget"):
         train(full, X, y)
 

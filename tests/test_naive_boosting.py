@@ -53,12 +53,18 @@ def cloud(n=400, classes=2, seed=3):
 class Draws:
     """Poisson by row and member alone."""
 
+    def __repr__(self):  # in the names of tests, which are to be the same in every process
+        return "Draws()"
+
     def poisson(self, lam, t, m):
         return int(np.random.default_rng([7, t, m]).poisson(lam))
 
 
 class Same:
     """As many as asked, when the importances are whole."""
+
+    def __repr__(self):
+        return "Same()"
 
     def poisson(self, lam, t, m):
         return math.floor(lam + 0.5)

@@ -324,7 +324,7 @@ def test_auto_leaves_fit_the_memory():
     assert 90 <= got <= 100
     assert spec.settle({"max-leaves": 7}, lambda params: False) == {"max-leaves": 7}
     small = registry.build("vfdt", max_leaves=10)
-    assert small.most(Shape(1, 100, 2))["slots"] == 10
+    assert small.most(Shape(1, 100, 2))["leaves"] == 10
     assert states.nbytes(small, Shape(1, 100, 2)) < 10 * 4 * 2 * 100 * 8 + 4096 * 8 * 9
 
 

@@ -19,9 +19,9 @@ NODES = 4096
 AXES: Axes = {
     "node": ("nodes", 6),
     "dist": ("nodes", "classes"),
-    "slot": ("slots", 3),
-    "held": ("slots", "classes", 3),
-    "gauss": ("slots", "classes", 4, "cols"),
+    "slot": ("leaves", 3),
+    "held": ("leaves", "classes", 3),
+    "gauss": ("leaves", "classes", 4, "cols"),
     "tally": (4,),
     "code": ("units", "classes"),
 }
@@ -55,7 +55,7 @@ def build(
     )
 
     def init(shape: Shape) -> Tree:
-        sizes = {"nodes": 1, "slots": 1} | shape._asdict()
+        sizes = {"nodes": 1, "leaves": 1} | shape._asdict()
         arrays = {name: np.zeros([a if isinstance(a, int) else sizes[a] for a in axes]) for name, axes in AXES.items()}
         t = tree_split.Tree(**arrays)
         t.node[0, tree_split.SLOT], t.slot[0, tree_split.OWNER], t.tally[:2] = 1.0, 1.0, 1.0
@@ -76,7 +76,7 @@ def build(
             spare = min(2 * spare, slots)
 
         def longer(name: str, a: Array) -> Array:
-            size = {"nodes": nodes, "slots": spare}.get(str(AXES[name][0]), len(a))
+            size = {"nodes": nodes, "leaves": spare}.get(str(AXES[name][0]), len(a))
             if size == len(a):
                 return a
             out = np.zeros((size, *a.shape[1:]))
@@ -108,7 +108,7 @@ def build(
         }
 
     def most(shape: Shape) -> dict[str, int]:
-        return {"nodes": max_nodes, "slots": slots}
+        return {"nodes": max_nodes, "leaves": slots}
 
     def copies(shape: Shape) -> int:
         """Bytes of the arrays that longer ones take the place of."""

@@ -158,7 +158,10 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         labels = max(len(s.own.weight), 2) - 1 if rule.kind == ab.M2 else 1
         bound = labels * float(np.prod(2.0 * np.sqrt(errors * (1.0 - errors))))
         fresh = {"members begun anew": int(s.own.fresh[0])} if how.reset else {}
-        return {"errors of members": [round(float(e), 4) for e in errors], "error bound": round(bound, 6)} | fresh
+        return {
+            "errors of members": [round(float(e), 4) for e in errors],
+            "error bound": round(bound, 6) if bound < 1.0 else None,
+        } | fresh
 
     return ensemble(
         bases,

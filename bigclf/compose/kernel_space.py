@@ -79,8 +79,8 @@ def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Lea
         slots = most + CHUNK
         return 8 * (slots * shape.cols // 2 + 2 * CHUNK * (slots + shape.cols))
 
-    axes = {path: tuple("slots" if a == "cols" else a for a in names) for path, names in base.axes.items()}
-    own: dict[str, tuple[str | int, ...]] = {"points": ("cols", "slots"), "norm": ("slots",), "filled": (1,)}
+    axes = {path: tuple("supports" if a == "cols" else a for a in names) for path, names in base.axes.items()}
+    own: dict[str, tuple[str | int, ...]] = {"points": ("cols", "supports"), "norm": ("supports",), "filled": (1,)}
     return over(
         base,
         {},
@@ -88,7 +88,7 @@ def in_kernel_space(base: Learner, gamma: float, most: int, forget: bool) -> Lea
         update=update,
         decision=decision,
         axes=under("base", axes) | own,
-        most=lambda shape: {"slots": most + CHUNK},
+        most=lambda shape: {"supports": most + CHUNK},
         solving=solving,
         tiled=True,
     )

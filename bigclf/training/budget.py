@@ -27,7 +27,7 @@ LEAST = 1 << 16  # bytes of text: below this the cost of a call outweighs the wo
 COLUMN_BYTES = 160  # of the schema, its working copies and one weight: the least that a column costs
 CELLS = 1 << 18  # of a dense block, as the encoder cuts it
 SOLVE = 7  # matrices (cols, cols) at once while solving: 5.0 measured, 7.1 where the sums are singular
-WORDS = {"slots": "prototypes", "aside": "rows kept aside"}  # axes, for messages
+WORDS = {"slots": "prototypes", "aside": "rows kept aside", "supports": "support points"}  # axes, for messages
 SLACK = 1.25  # gaps of the allocator, copies of a moment: measured peaks stay below
 
 # MiB that a process has taken once it is at work, code and a first chunk of encoded rows included: resident, and of
