@@ -134,8 +134,10 @@ def test_any_state_comes_back_from_its_file(name, tmp_path_factory, classes, col
     params = {p.name: data.draw(st.sampled_from([p.default, *p.choices])) for p in registry.get(name).params}
     if params.get("tuning") == "fixed":
         params["sigma"] = 1.0
-    if params.get("draw") == "weight":
+    if params.get("draw") == "weight" and "apply" in params:
         params["apply"] = "weight"
+    if params.get("base") == "vfdt":
+        params["eta-schedule"] = "constant"  # which is that of steps
     model = Model(name, params, schema, None, used + spare, {"label": "ü\n"}, 7, 2, 14, dict.fromkeys(classes, 3))
     learner, shape = model.learner(), model.shape()
     model.state = learner.init(shape)
