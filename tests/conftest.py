@@ -1,6 +1,7 @@
 """Fixtures of the tests of the command line: a folder, a way to call it, and small tables."""
 
 import json
+import subprocess
 import sys
 import warnings
 from typing import NamedTuple
@@ -46,6 +47,18 @@ def cli(folder, capsys, monkeypatch):
             code = main(argv)
         out, err = capsys.readouterr()
         return Said(code, out, err + "".join(f"{w.category.__name__}: {w.message}\n" for w in caught))
+
+    return call
+
+
+@pytest.fixture
+def apart(folder):
+    """Calls the command line in a process of its own: for what depends on the memory that the process holds."""
+
+    def call(*argv):
+        words = [sys.executable, "-m", "bigclf", *map(str, argv)]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        return Said(done.returncode, done.stdout, done.stderr)
 
     return call
 

@@ -290,10 +290,10 @@ def test_going_on_refuses_another_map(good, fault, tables, monkeypatch, what):
     good("train", "a.csv", what, "m.npz", "-o", "n.npz", "-q", *given("rff --rff-dim 9 --sigma 2"))
 
 
-def test_a_table_of_cosines_that_would_outgrow_the_memory_ends_the_run_and_keeps_the_model(cli, write, folder):
+def test_a_table_of_cosines_that_would_outgrow_the_memory_ends_the_run_and_keeps_the_model(apart, write, folder):
     rows = "".join(f"{i % 2} 1:{i % 7} 2:{i % 3}" + " 900000:1" * (i == 12_000) + "\n" for i in range(13_000))
     words = ["train", write("a.svm", rows), "--algo", "pa-1", "--features", "rff", "--rff-dim", "5000"]
-    said = cli(*words, "--budget", "1GiB", "-q")
+    said = apart(*words, "--budget", "1GiB", "-q")
     assert said.code == 1 and "the feature map needs 16.8 GiB" in said.err and "saved as model.npz" in said.err
     assert load(folder / "model.npz").rows <= 12_000
 

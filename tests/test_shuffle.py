@@ -96,17 +96,16 @@ def test_permutations_are_fair():
     assert abs(counts / 1000 - 1).max() < 0.15
 
 
-def test_a_group_that_does_not_fit_is_refused_with_its_size(tmp_path):
+def test_a_group_that_does_not_fit_is_refused_with_its_size(apart, folder):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     n = 400_000
     table = pa.table({"label": np.arange(n) % 2} | {f"x{k}": np.arange(n, dtype=float) for k in range(20)})
-    pq.write_table(table, tmp_path / "one.parquet", row_group_size=n)
-    words = ["-m", "bigclf", "train", "one.parquet", "--algo", "pa-1", "-q", "--shuffle", "block", "--budget", "330MiB"]
-    done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "--shuffle" in done.stderr and "MiB" in done.stderr and done.stderr.count("\n") == 1
+    pq.write_table(table, folder / "one.parquet", row_group_size=n)
+    said = apart("train", "one.parquet", "--algo", "pa-1", "-q", "--shuffle", "block", "--budget", "330MiB")
+    assert said.code == 1
+    assert "--shuffle" in said.err and "MiB" in said.err and said.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("size", ["64", "4MiB"])

@@ -52,6 +52,14 @@ MAY_USE = {
 }
 
 
+TOP = {"pyproject.toml", "README.md", "LICENSE", "bigclf", "tests", "scripts", "sample_data"}
+MADE = {"build", "dist", "venv", "bigclf.egg-info"}  # by installing
+
+
+def test_nothing_else_lies_at_the_top():
+    assert {p.name for p in PACKAGE.parent.iterdir() if not p.name.startswith(".")} - MADE == TOP
+
+
 def imports(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
