@@ -6,14 +6,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf.cli.lines import Line, label_lines, value_lines
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report
 from bigclf.cli.session import no_rows, scoring_stream
-from bigclf.core import Scores
 from bigclf.errors import BigclfError, UnsupportedError
 from bigclf.files import whole_file, writable
 from bigclf.limits import counted
@@ -23,7 +24,7 @@ from bigclf.reading.stream import Stream
 from bigclf.training.score import score
 from bigclf.units import decode
 
-Write = Callable[[bytes], object]
+Write = Callable[[Any], object]
 
 
 def run(
@@ -71,12 +72,10 @@ def _lines(model: Model, encoder: Encoder, stream: Stream, scores: bool, write: 
         order = np.array(sorted(range(len(names)), key=lambda k: sort_key(model.schema.classes[k])))
     due = done = 0  # the row that the next line is for; rows written
     for part in score(model, stream, encoder, labels=False):
-        guess = decode(code, part.scores)
-        text = _with_scores(names, guess, part.scores[order]) if scores else [names[k] for k in guess.tolist()]
         row = part.block.row
-        if row[0] != due or row[-1] - row[0] != len(row) - 1:
-            text = _spread(text, row - due)
-        write(b"\n".join(text) + b"\n")
+        line = None if row[0] == due and row[-1] - due == len(row) - 1 else _places(row - due)
+        guess = decode(code, part.scores)
+        write(value_lines(names, guess, part.scores[order], line) if scores else label_lines(names, guess, line))
         due = int(row[-1]) + 1
         done += len(row)
     total = done + stream.skips.rows
@@ -84,17 +83,11 @@ def _lines(model: Model, encoder: Encoder, stream: Stream, scores: bool, write: 
     return total
 
 
-def _with_scores(names: list[bytes], guess: NDArray[np.int32], scores: Scores) -> list[bytes]:
-    columns = [[repr(v).encode() for v in row.tolist()] for row in scores]
-    return [b"\t".join((names[k], *cells)) for k, *cells in zip(guess.tolist(), *columns, strict=True)]
-
-
-def _spread(text: list[bytes], place: NDArray[np.int64]) -> list[bytes]:
-    """Lines at their places, empty ones between them for the rows that were skipped."""
-    out = [b""] * (int(place[-1]) + 1)
-    for line, k in zip(text, place.tolist(), strict=True):
-        out[k] = line
-    return out
+def _places(row: NDArray[np.int64]) -> Line:
+    """For each line up to that of the last of these rows its position among them; -1 for rows that were skipped."""
+    line = np.full(int(row[-1]) + 1, -1, np.int32)
+    line[row] = np.arange(len(row))
+    return line
 
 
 @contextmanager
