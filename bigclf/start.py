@@ -39,7 +39,7 @@ _SLACK = 32  # for other versions, and for a thread that reads ahead
 _WORDS = {
     "model": "to read a model",
     "libsvm": "to read LIBSVM",
-    "packed": "to read packed or recoded text",
+    "packed": "to read packed or recoded text, or to write scores",
     "parquet": "to read Parquet",
     "csv": "to read CSV",
 }

@@ -38,7 +38,7 @@ def predict(
     """
     from bigclf.cli.ready import ready
 
-    ready(data, reading)
+    ready(data, reading, arrow=scores)
     from bigclf.cli.predicting import run
 
     run(model, data, output, scores, proba, quiet, reading)

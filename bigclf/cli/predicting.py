@@ -37,7 +37,7 @@ def run(
         raise UnsupportedError(f"--proba: {model.algorithm} has no probabilities; --scores gives its decision values")
     if output is not None and str(output) != "-":
         writable(output, [path, *data])
-    stream = scoring_stream(model, data, reading, labels=False)
+    stream = scoring_stream(model, data, reading, labels=False, arrow=scores)
     encoder = Encoder(model.schema, stream.skips, frozen=True, capacity=model.cols)
     with _sink(output) as write:
         rows = _lines(model, encoder, stream, scores, write)

@@ -8,13 +8,15 @@ from bigclf import start
 from bigclf.cli.options import Given
 
 
-def ready(data: Sequence[str], reading: Given) -> None:
-    """Refuse a limit on the address space under which these inputs cannot be read; notes their kinds under a budget."""
+def ready(data: Sequence[str], reading: Given, arrow: bool = False) -> None:
+    """Refuse a limit on the address space under which these inputs cannot be read; notes their kinds under a budget.
+
+    arrow: it is needed for more than some kinds of input.
+    """
     if start.limit() is None and "budget" not in reading:
         return
     from bigclf.reading.source import find
 
     for source in find(data, reading.get("format", "auto")):
-        start.require(
-            "packed" if source.format == "libsvm" and source.compression in ("gzip", "zstd") else source.format
-        )
+        packed = source.format == "libsvm" and (arrow or source.compression in ("gzip", "zstd"))
+        start.require("packed" if packed else source.format)

@@ -47,11 +47,12 @@ def read_options(
     sources: Sequence[Source],
     kept: dict[str, Any] | None = None,
     curve: bool = False,
+    arrow: bool = False,
     **more: Any,
 ) -> ReadOptions:
     """Reading options: those given, else those kept in the model, else the defaults; blocks and columns that fit.
 
-    curve: room is left for the areas under the curve.
+    curve: room is left for the areas under the curve. arrow: and for Arrow, which writes.
     """
     names = {f.name for f in fields(ReadOptions)}
     values = {k: v for k, v in {**(kept or {}), **given}.items() if k in names}
@@ -61,7 +62,7 @@ def read_options(
     if "block_size" in values:
         values["block_size"] = size(values["block_size"])
     form = {"tsv": "csv"}.get(sources[0].format, sources[0].format)
-    packed = form == "libsvm" and any(s.compression for s in sources)
+    packed = form == "libsvm" and (arrow or any(s.compression for s in sources))
     room = before_rows(headroom(cap_of(given)), "packed" if packed else form, curve)
     most = values.get("block_size", BLOCK_SIZE)
     fits = block_bytes(room, BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT), most=most)
@@ -88,10 +89,10 @@ def kinds_of(schema: Schema, options: ReadOptions, given_label: bool = False) ->
     return Kinds(columns, None if given_label else schema.label, options.categorical, options.ignore)
 
 
-def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool, curve: bool = False) -> Stream:
-    """Inputs read as the model was trained; `labels` says that every row must have one."""
+def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool, **beside: bool) -> Stream:
+    """Inputs read as the model was trained. `labels`: every row must have one. `beside`: what else takes memory."""
     sources = find(data, given.get("format", "auto"))
-    options = read_options(given, sources, model.reading, curve, need_label=labels)
+    options = read_options(given, sources, model.reading, need_label=labels, **beside)
     kinds = kinds_of(model.schema, options, "label" in given) if sources[0].format != "libsvm" else None
     return Stream(sources, options, kinds, given.get("limit", 0))
 
