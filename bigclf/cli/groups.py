@@ -63,6 +63,12 @@ CLASS_WEIGHT = Annotated[
     ),
 ]
 _RUN: dict[str, Any] = {"rich_help_panel": "The run"}
+
+
+def _size(text: str | None) -> int | None:
+    return None if text is None else size(text)
+
+
 RUNNING: dict[str, Any] = {
     "passes": Annotated[int | None, typer.Option("--passes", min=1, help="over the data; default 1", **_RUN)],
     "go_on": Annotated[
@@ -94,6 +100,22 @@ RUNNING: dict[str, Any] = {
     "shuffle": Annotated[
         choice("Shuffle", "none", "block") | None,  # type: ignore[operator]
         typer.Option("--shuffle", help="block: rows in random order, out of memory too; plain files only", **_RUN),
+    ],
+    "cache": Annotated[
+        Path | None,
+        typer.Option(
+            "--cache",
+            metavar="DIR",
+            file_okay=False,
+            help="keep the encoded rows there: further passes and runs over the same data read them instead",
+            **_RUN,
+        ),
+    ],
+    "cache_size": Annotated[
+        str | None,
+        typer.Option(
+            "--cache-size", metavar="SIZE", help="of all that is kept in DIR; default 10GiB", callback=_size, **_RUN
+        ),
     ],
     "seed": Annotated[int | None, typer.Option("--seed", min=0, help="of random draws; default 1", **_RUN)],
     "class_weight": CLASS_WEIGHT,

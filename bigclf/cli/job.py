@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bigclf.cli.options import Given
 from bigclf.errors import BigclfError
 from bigclf.files import writable
 from bigclf.reading.source import Source
+
+if TYPE_CHECKING:
+    from bigclf.training.cache import Cache
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Job:
     checkpoint_every: str = "5min"
     share: tuple[int, int] | None = None
     shuffle: str = "none"
+    cache: Path | None = None
+    cache_size: int | None = None
     seed: int | None = None
     class_weight: Sequence[str] = ()
     progress: str = "auto"
@@ -67,11 +72,13 @@ def kept_options(job: Job) -> list[str]:
         "--checkpoint": job.checkpoint,
         "--checkpoint-every": job.checkpoint_every if job.checkpoint else None,
         "--log-file": job.log_file,
+        "--cache": job.cache,
+        "--cache-size": job.cache_size,
     }
     return [word for name, value in given.items() if value is not None for word in (name, str(value))]
 
 
-def facts_of(job: Job, passes: int) -> dict[str, Any]:
+def facts_of(job: Job, passes: int, cache: Cache | None = None) -> dict[str, Any]:
     """What a checkpoint must know of the run beside where it stands."""
     return {
         "inputs": [[s.path, s.size, s.mtime] for s in job.sources],
@@ -82,6 +89,7 @@ def facts_of(job: Job, passes: int) -> dict[str, Any]:
         "seed": job.seed or 1,
         "output": str(job.output or "model.npz"),
         "passes": passes,
+        "cache": cache and cache.made_of,
     }
 
 

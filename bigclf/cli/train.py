@@ -110,6 +110,7 @@ def once_only(piped: bool, running: Given) -> None:
     """Refuse what would read a pipe more than once, or in another order; UsageError."""
     again: list[str] = [name for name in ("resume", "shard") if name in running]
     again += ["passes"] if running.get("passes", 1) > 1 else []
+    again += ["cache"] if "cache" in running else []
     again += ["shuffle"] if running.get("shuffle") == "block" else []
     if again and piped:
         raise UsageError(f"--{again[0]}: standard input and pipes can be read once only; use a file")

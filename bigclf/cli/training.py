@@ -31,6 +31,7 @@ from bigclf.reading.shuffle import Shuffled, group_bytes, require_plain
 from bigclf.reading.source import changed
 from bigclf.reading.span import SHARE_ROWS
 from bigclf.reading.stream import Stream
+from bigclf.training.cache import Cache, key_of
 from bigclf.training.fit import Fit
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.run import Run
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from bigclf.reading.options import ReadOptions
     from bigclf.reading.table import Kinds
 
+CACHE = 10 << 30  # bytes of --cache-size
 SORTED_ROWS = 100  # so many rows in order of their classes are no accident
 
 
@@ -51,6 +53,10 @@ def execute(job: Job, report: Report) -> None:
         registry.meant(job.algo, _dashed(job.params))
     if job.mixed and (job.share or job.reading.get("limit")):
         raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
+    if job.cache is None and job.cache_size is not None:
+        raise UsageError("--cache-size: goes with --cache DIR")
+    if job.cache is not None and job.mixed:
+        raise UsageError("--cache: keeps rows in their order, and does not go with --shuffle")
     if job.mixed:
         require_plain(job.sources)  # wrong usage is told before faults of the data
     places(job, job.output)
@@ -131,7 +137,22 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
             f"{spec.name}{' --class-weight online' if fit.learner.merge else ''} cannot be merged with other shards"
         )
     passes = _passes(job, spec, report)
-    return Run(fit, stream, passes), rows, facts_of(job, passes)
+    run = Run(fit, stream, passes, cache=_cache(job, stream, encoder, report))
+    return run, rows, facts_of(job, passes, run.cache)
+
+
+def _cache(
+    job: Job, stream: Stream | Shuffled, encoder: Encoder, report: Report, key: dict[str, Any] | None = None
+) -> Cache | None:
+    """Where the rows of this run are kept; key: of rows that were kept before."""
+    if job.cache is None or not isinstance(stream, Stream):
+        return None
+    try:
+        job.cache.mkdir(exist_ok=True)
+    except OSError as e:
+        raise BigclfError(f"{job.cache}: {e.strerror or e}; --cache names a folder that can be written to") from None
+    key = key or key_of(stream, encoder, kept_reading(stream))
+    return Cache(job.cache, job.cache_size or CACHE, key, report.note)
 
 
 def _dashed(params: Given) -> dict[str, Any]:
@@ -160,8 +181,8 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), encoder.map_bytes(), old.class_weight)
     fit.earlier = old.counts
     passes = _passes(job, old.spec, report)
-    run = Run(fit, stream, passes, old.next_row)
-    return run, iter(stream), facts_of(job, passes)
+    run = Run(fit, stream, passes, old.next_row, _cache(job, stream, encoder, report))
+    return run, iter(stream), facts_of(job, passes, run.cache)
 
 
 def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]]:
@@ -200,10 +221,11 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
         stream = Stream(job.sources, options, kinds, found["limit"], share=share, **place)
     encoder = Encoder(old.schema, stream.skips, capacity=old.cols, gone=found["gone"])
     fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), encoder.map_bytes(), old.class_weight)
-    run = Run(fit, stream, found["passes"])
+    key = found.get("cache")
+    run = Run(fit, stream, found["passes"], cache=_cache(job, stream, encoder, report, key) if key else None)
     run.restore(found)
     report.note(f"going on at row {found['row'] % SHARE_ROWS} of pass {found['pass']}")
-    facts: dict[str, Any] = {k: found[k] for k in facts_of(job, 1)}
+    facts: dict[str, Any] = {k: found.get(k) for k in facts_of(job, 1)}
     return run, iter(stream), facts | ({"output": str(job.output)} if job.output else {})
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from bigclf import start
-from bigclf.reading.raw import Raw
 
+T = TypeVar("T")
 DEPTH = 1  # blocks that wait; with one being read and one being learned from, three are in flight
 IN_FLIGHT = DEPTH + 2
 PATIENCE = 0.1  # seconds between two looks at whether the run was told to stop
 
 
-def ahead(rows: Iterator[Raw], waiting: Callable[[], None]) -> Iterator[Raw]:
+def ahead(rows: Iterator[T], waiting: Callable[[], None]) -> Iterator[T]:
     """The blocks in their order; an error comes when all blocks before it were given out.
 
     `waiting` is called now and then while no block is there (a pipe may be idle), and may raise. The first block is
@@ -25,7 +26,7 @@ def ahead(rows: Iterator[Raw], waiting: Callable[[], None]) -> Iterator[Raw]:
         return
     yield first
     del first
-    ready: queue.Queue[Raw | BaseException | None] = queue.Queue(DEPTH)
+    ready: queue.Queue[T | BaseException | None] = queue.Queue(DEPTH)
     over = threading.Event()
 
     def read() -> None:
@@ -59,9 +60,7 @@ def ahead(rows: Iterator[Raw], waiting: Callable[[], None]) -> Iterator[Raw]:
         thread.join(timeout=2 * PATIENCE)  # where it waits for an idle pipe, it goes with the process
 
 
-def _put(
-    ready: queue.Queue[Raw | BaseException | None], item: Raw | BaseException | None, over: threading.Event
-) -> bool:
+def _put(ready: queue.Queue[T | BaseException | None], item: T | BaseException | None, over: threading.Event) -> bool:
     while not over.is_set():
         try:
             ready.put(item, timeout=PATIENCE)

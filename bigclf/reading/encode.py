@@ -120,6 +120,17 @@ class Encoder:
         """How many rows with missing values before this one were dropped."""
         return self._gone_before + int((self._gone < row).sum())
 
+    def follow(self, used: int, width: int, classes: tuple[str, ...], zero_based: bool) -> None:
+        """Stand as if rows with so many columns, and of these classes, had been encoded."""
+        if len(classes) != len(self.classes):
+            self.classes, self.known = list(classes), {name: k for k, name in enumerate(classes)}
+        self.used, self.width = used, width
+        if zero_based != self.schema.zero_based:
+            self.schema = replace(self.schema, zero_based=zero_based)
+        if width != self.cols:
+            self.cols = width
+            self._stretch()
+
     def _meet(self, raw: Raw) -> None:
         """Let a model of one kind of input read the other, where columns can be told by their numbers."""
         self._met = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -41,23 +41,25 @@ class Feed:
 
     def take(self, raw: Raw) -> Iterator[Piece]:
         """The pieces that these rows, the next of the stream, complete."""
+        for piece in self.encoded(raw):
+            yield from self.cut(piece)
+
+    def cut(self, piece: Piece) -> Iterator[Piece]:
+        """The pieces that these encoded rows, the next of the stream, complete."""
+        yield from [piece] if self.tiler is None else self.tiler.take(piece)
+
+    def encoded(self, raw: Raw) -> Iterator[Piece]:
+        """The rows, encoded, and as they come."""
         encoder = self.encoder
         for block in encoder.blocks(raw._replace(row=raw.row + self.base) if self.base else raw):
             if len(self._classes) != len(encoder.classes):
                 self._classes = tuple(encoder.classes)
             mark = Mark(encoder.missing, encoder.gone(int(block.row[-1]) + 1), dict(encoder.unseen))
-            piece = Piece(block, self._classes, encoder.width, mark)
-            yield from [piece] if self.tiler is None else self.tiler.take(piece)
+            yield Piece(block, self._classes, encoder.width, mark)
 
     def rest(self) -> Iterator[Piece]:
         """What is left at the end of the stream."""
         return iter(()) if self.tiler is None else self.tiler.rest()
-
-    def pieces(self, rows: Iterable[Raw]) -> Iterator[Piece]:
-        """All pieces of these rows, the last of the stream."""
-        for raw in rows:
-            yield from self.take(raw)
-        yield from self.rest()
 
 
 class Tiler:

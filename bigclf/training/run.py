@@ -14,8 +14,10 @@ from bigclf.reading.ahead import ahead
 from bigclf.reading.raw import Cursor, Raw
 from bigclf.reading.shuffle import Shuffled
 from bigclf.reading.stream import Stream
-from bigclf.training.feed import Feed, Mark
+from bigclf.training.cache import Cache
+from bigclf.training.feed import Feed, Mark, Piece
 from bigclf.training.fit import Fit
+from bigclf.training.records import Record, encoded
 
 START = Cursor(0, 0, 1, 0, 0)
 
@@ -26,8 +28,12 @@ class Run:
     base: number of the first row of this pass (row numbers run on over passes, and over --continue).
     """
 
-    def __init__(self, fit: Fit, stream: Stream | Shuffled, passes: int, base: int = 0) -> None:
+    def __init__(
+        self, fit: Fit, stream: Stream | Shuffled, passes: int, base: int = 0, cache: Cache | None = None
+    ) -> None:
         self.fit = fit
+        self.cache = cache
+        self.broken = False  # the pass does not begin with its first row
         self.stream = stream
         self.passes = passes
         self.base = base
@@ -42,12 +48,14 @@ class Run:
         `after` is called between blocks, `waiting` while none is there; what they raise ends the run where it stands.
         """
         while True:
-            self._pass(self._noted(ahead(rows, waiting)), after)
+            feed = Feed(self.fit.encoder, self.fit.learner.tiles, self.base)
+            self._pass(self._records(rows, feed, waiting), feed, after)
             if self.number == 1:
                 self.first = self._measured()
             if self.number >= self.passes:
                 return
             self.number += 1
+            self.broken = False
             self.base += self.rows
             self.rows = 0
             self._cursors.clear()
@@ -62,19 +70,33 @@ class Run:
         """Rows learned from so far, in all passes."""
         return self.fit.rows
 
-    def _pass(self, rows: Iterator[Raw], after: Callable[[], None]) -> None:
-        feed = Feed(self.fit.encoder, self.fit.learner.tiles, self.base)
-        for piece in feed.pieces(rows):
+    def _records(self, rows: Iterator[Raw], feed: Feed, waiting: Callable[[], None]) -> Iterator[Record]:
+        """The rest of the pass, encoded: kept rows where there are some, else these."""
+        encoder, stream = self.fit.encoder, self.stream
+        kept = self.cache.open() if self.cache and not self.broken else None
+        if kept is not None and isinstance(stream, Stream):
+            records = ahead(kept.records(stream, self.base), waiting)
+            return kept.followed(records, encoder, stream, first=self.number == 1)
+        records = encoded(ahead(rows, waiting), encoder, feed)
+        if self.cache and self.number == 1 and not self.broken and isinstance(stream, Stream):
+            return self.cache.keep(records, encoder, stream, self.base)
+        return records
+
+    def _pass(self, records: Iterator[Record], feed: Feed, after: Callable[[], None]) -> None:
+        for record in records:
+            if record.at is not None:
+                self.rows = record.rows
+                self._cursors.append(record.at)
+                self._forget()
+            if record.piece is not None:
+                self._learn(feed.cut(record.piece), after)
+        self._learn(feed.rest(), after)
+
+    def _learn(self, pieces: Iterator[Piece], after: Callable[[], None]) -> None:
+        for piece in pieces:
             self.fit.learn(piece)
             if piece.mark is not None:  # all rows that were encoded are learned: what was counted fits the state
                 after()
-
-    def _noted(self, rows: Iterator[Raw]) -> Iterator[Raw]:
-        for raw in rows:
-            self.rows = int(raw.row[-1]) + 1
-            self._cursors.append(raw.at)
-            self._forget()
-            yield raw
 
     def _forget(self) -> None:
         """Drop the cursors of blocks that were learned from whole; the first that stays is where to go on."""
@@ -118,6 +140,7 @@ class Run:
 
     def restore(self, found: dict[str, Any]) -> None:
         """Stand where a snapshot was taken; the stream must begin at its cursor."""
+        self.broken = True
         self.number, self.base, self.first = int(found["pass"]), int(found["base"]), dict(found["first"])
         fit = self.fit
         fit.rows, fit.promoted = int(found["rows"]), bool(found["promoted"])
