@@ -78,7 +78,7 @@ def execute(job: Job, report: Report) -> None:
             save(output, model)
         except Stop as stop:  # while something was saved
             raise keeper.stopped(stop, output) from None
-    report.notices(run.stream.notices)
+    report.notices(run.notices)
     report.skipped(run.stream.skips)
     tell(report, run, model, output)
     if job.json:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -178,7 +179,7 @@ class Kept:
                 encoder.unseen.update({k: n - encoder.unseen[k] for k, n in met.items()})
             yield record._replace(piece=piece._replace(mark=mark))
         _restore(stream.skips, self.last["skips"])
-        stream.notices.update(self.last["notices"])
+        stream.notices |= Counter(self.last["notices"])
 
 
 def _restore(skips: Skips, kept: list[Any]) -> None:

@@ -40,6 +40,7 @@ class Run:
         self.number = 1  # of the pass
         self.rows = 0  # of this pass, skipped ones included
         self.first: dict[str, Any] = {}  # what the first pass showed, once it is over
+        self.notices = stream.notices  # of the first pass
         self._cursors: deque[Cursor] = deque()
 
     def go(self, rows: Iterator[Raw], after: Callable[[], None], waiting: Callable[[], None]) -> None:
