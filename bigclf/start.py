@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from bigclf.errors import BudgetError, Stopped
@@ -47,6 +48,7 @@ _WORDS = {
 _COMPILING = {"model": 258, "libsvm": 272, "packed": 288, "csv": 232, "parquet": 260}
 _asked: list[str] = []  # kinds of input that this process has asked for
 _cap: list[int] = []  # bytes that --budget grants
+_told: list[Callable[[], None]] = []  # who is to hear, once, that kernels are being compiled
 
 
 def prepare() -> None:
@@ -103,6 +105,11 @@ def cap(size: int) -> None:
     _cap[:] = [size]
 
 
+def on_compiling(tell: Callable[[], None]) -> None:
+    """Have the user told, once, when kernels are to be compiled: it takes long, and nothing else happens meanwhile."""
+    _told[:] = [tell]
+
+
 def compiling() -> None:
     """Refuse limits under which no kernel can be compiled. Raises BudgetError; the cache keeps what was compiled."""
     _check(_asked, compiling=True)
@@ -112,6 +119,8 @@ def compiling() -> None:
             f"--budget is {_cap[0] >> 20} MiB, at least {need} MiB is needed the first time, while kernels are "
             "compiled; run it once with more"
         )
+    while _told:
+        _told.pop()()
 
 
 def _check(kinds: list[str], compiling: bool) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from bigclf import start
 from bigclf.cli.main import main
 
 
@@ -41,6 +42,7 @@ def cli(folder, capsys, monkeypatch):
     def call(*argv):
         argv = [str(a) for a in argv]
         monkeypatch.setattr(sys, "argv", ["bigclf", *argv])
+        monkeypatch.setattr(start, "on_compiling", lambda tell: None)  # it depends on the tests before
         capsys.readouterr()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

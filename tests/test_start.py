@@ -1,5 +1,6 @@
 """The start under a limit on the address space: one line, in time, and settings that must come first."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -143,3 +144,17 @@ def test_only_stops_are_not_told_as_lost(capsys):
 
     start.lost(Unraisable)
     assert capsys.readouterr().err == ""
+
+
+def test_it_is_said_once_when_kernels_are_compiled_and_not_when_they_are_there(tmp_path):
+    (tmp_path / "a.svm").write_text("0 1:1\n1 1:2\n" * 9)
+    env = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    words = [sys.executable, "-m", "bigclf", "train", "a.svm", "--algo", "perceptron"]
+
+    def run(*more):
+        return subprocess.run([*words, *more], cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stderr
+
+    line = "bigclf: compiling, once for each version: it takes some seconds\n"
+    first, second = run(), run()
+    assert first.count("compiling") == 1 and line in first and "compiling" not in second
+    assert run("--dtype", "float64", "-q") == ""

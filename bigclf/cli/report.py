@@ -9,6 +9,7 @@ from collections import Counter
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from bigclf import start
 from bigclf.limits import counted
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class Report:
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
         self.began = time.monotonic()
+        if not quiet:
+            start.on_compiling(lambda: self.note("compiling, once for each version: it takes some seconds"))
 
     def note(self, text: str) -> None:
         """One line on standard error."""
