@@ -29,6 +29,7 @@ COMMANDS = {
     "merge": "Merge models of parts of the data.",
     "info": "Show what is in a model.",
     "algos": "List the algorithms, or show one.",
+    "doctor": "Show limits, versions and compiled kernels; --warm compiles.",
 }
 
 
