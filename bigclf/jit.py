@@ -18,22 +18,22 @@ from bigclf import start
 
 @contextlib.contextmanager
 def _scipy_hidden() -> Iterator[None]:
-    """numba looks for SciPy here and there, for linear algebra that no kernel of ours uses; it would cost as much again."""
-    hidden = "scipy" not in sys.modules
-    if hidden:
-        sys.modules["scipy"] = None  # type: ignore[assignment]
+    """Where numba looks for SciPy, for linear algebra that no kernel of ours uses: it would cost as much again."""
+    if "scipy" in sys.modules:
+        yield
+        return
+    sys.modules["scipy"] = None  # type: ignore[assignment]
     try:
         yield
     finally:
-        if hidden:
-            del sys.modules["scipy"]
+        del sys.modules["scipy"]
 
 
 with _scipy_hidden():
     import numba
     from numba import config, types
     from numba.core import event
-    from numba.core.runtime import rtsys
+    from numba.core.runtime.nrt import rtsys
     from numba.extending import intrinsic, overload
 
 __all__ = ["CACHE", "FAST", "exact_helper", "exact_kernel", "helper", "intrinsic", "kernel", "overload", "types"]
@@ -97,21 +97,22 @@ def _cached(dispatcher: Any) -> Any:
     One that is there is loaded alone: numba would first load all that it can compile, which takes a fifth of the start.
     """
     cache = getattr(dispatcher, "_cache", None)
-    save, load = getattr(cache, "save_overload", None), getattr(cache, "_load_overload", None)
-    if cache is None or save is None:
-        return dispatcher
+    if hasattr(cache, "save_overload"):
+        save = cache.save_overload
 
-    def save_if_possible(*args: Any) -> None:
-        with contextlib.suppress(OSError):
-            save(*args)
+        def save_if_possible(*args: Any) -> None:
+            with contextlib.suppress(OSError):
+                save(*args)
 
-    def load_alone(signature: Any, target: Any) -> Any:
-        with _scipy_hidden():
-            rtsys.initialize(target)  # what a loaded kernel calls
-            return load(signature, target)
+        cache.save_overload = save_if_possible
+    if hasattr(cache, "_load_overload"):
+        load = cache._load_overload
 
-    cache.save_overload = save_if_possible
-    if load is not None:
+        def load_alone(signature: Any, target: Any) -> Any:
+            with _scipy_hidden():
+                rtsys.initialize(target)  # what a loaded kernel calls
+                return load(signature, target)
+
         cache.load_overload = load_alone
     return dispatcher
 

@@ -30,7 +30,7 @@ from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.feature_map import Mapper
 from bigclf.reading.head import check_name
 from bigclf.reading.other_kind import other_kind
-from bigclf.reading.raw import Raw, Skips, Sparse, take
+from bigclf.reading.raw import Raw, Skips, Sparse, outermost, take
 from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
 
 LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
@@ -102,7 +102,7 @@ class Encoder:
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
                 if sparse is not None and not self.frozen:
-                    self._note(sparse.column[sparse.indptr[start] : sparse.indptr[start + rows]])
+                    self._note(outermost(sparse, start, start + rows))
                 yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
                 y = y[rows:] if y is not None else None
                 start += rows
@@ -223,7 +223,7 @@ class Encoder:
         width = self.cols
         why, rows, column, left_out = fill_csr(
             part.indptr, part.column, part.value, start, indptr, indices, data,
-            float(self.schema.bias), self._factor, self.limit, self._known(), self.frozen,
+            float(self.schema.bias), self._scale, self.limit, self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
         entries = int(indptr[rows]) if rows else 0
@@ -291,6 +291,7 @@ class Encoder:
         wide = self.schema.widened(self.cols, self.schema.classes)
         self._reference, self._offset = as_own(wide.reference), as_own(wide.offset)
         self._factor, self._fill = as_own(wide.factor), as_own(wide.fill)
+        self._scale = self._factor if (self._factor != 1.0).any() else self._factor[:0]
         base = np.zeros(self.cols, self.schema.dtype)
         base[:] = 0.0 - self._reference
         self._base = as_own(((base.astype(float) - self._offset) * self._factor).astype(self.schema.dtype))

@@ -96,8 +96,24 @@ def fill_dense(
     """
     left_out = 0
     for i in range(X.shape[0]):
+        first, end = indptr[start + i], indptr[start + i + 1]
+        n = end - first
+        if n > 0 and column[end - 1] - column[first] == n - 1 and column[end - 1] < known:  # no gap: they ascend
+            at = np.uint64(column[first])
+            if n < base.size:
+                X[i] = base
+            bad = False
+            for q in range(np.uint64(n)):
+                j = at + q
+                X[i, j] = value[np.uint64(first) + q] - reference[j]
+                v = np.float64(X[i, j])
+                w = (v - offset[j]) * factor[j]
+                bad |= not (abs(v) <= limit) or not (abs(w) <= limit)
+                X[i, j] = w
+            if not bad:
+                continue
         X[i] = base
-        for k in range(indptr[start + i], indptr[start + i + 1]):
+        for k in range(first, end):
             j = column[k]
             if j >= known:
                 if not frozen:
@@ -128,7 +144,11 @@ def fill_csr(
     known: int,
     frozen: bool,
 ) -> tuple[int, int, int, int]:
-    """Sparse rows from `start` on into CSR rows that begin with the bias; returns as `fill_dense`."""
+    """Sparse rows from `start` on into CSR rows that begin with the bias; returns as `fill_dense`.
+
+    factor: of each column; none where all are 1.
+    """
+    scaled = factor.size > 0
     left_out = 0
     z = 0
     out_ptr[0] = 0
@@ -138,7 +158,26 @@ def fill_csr(
             indices[z] = 0
             data[z] = bias
             z += 1
-        for k in range(indptr[start + i], indptr[start + i + 1]):
+        first, end = indptr[start + i], indptr[start + i + 1]
+        if end > first and column[end - 1] < known:
+            bad = False
+            at, to = np.uint64(first), np.uint64(z)
+            for q in range(np.uint64(end - first)):
+                x = value[at + q]
+                data[to + q] = x
+                v = np.float64(data[to + q])
+                bad |= not abs(v) <= limit
+                indices[to + q] = column[at + q]
+            if scaled and not bad:
+                for q in range(np.uint64(end - first)):
+                    w = np.float64(data[to + q]) * factor[np.uint64(column[at + q])]
+                    bad |= not abs(w) <= limit
+                    data[to + q] = w
+            if not bad:
+                z += end - first
+                out_ptr[i + 1] = z
+                continue
+        for k in range(first, end):
             j = column[k]
             if j >= known:
                 if not frozen:
@@ -147,7 +186,7 @@ def fill_csr(
                 continue
             data[z] = value[k]
             v = np.float64(data[z])
-            w = v * factor[j]
+            w = v * factor[j] if scaled else v
             if not (abs(v) <= limit and abs(w) <= limit):
                 return BIG, i, j, left_out
             indices[z] = j

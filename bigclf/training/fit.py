@@ -156,15 +156,16 @@ class Fit:
     def _learn(self, piece: Block) -> None:
         plan = new_plan(self.code, piece.y, self._weights(piece.y))
         self.state = self.learner.update(self.state, piece, plan)
-        shown = piece.y >= 0
-        y = piece.y if shown.all() else piece.y[shown]
+        y, pre = piece.y, plan.pre
+        if y.min(initial=0) < 0:
+            shown = y >= 0
+            y, pre = y[shown], pre[:, shown]
         self.rows += len(y)
         self.counts += np.bincount(y, minlength=len(self.counts))
-        scored = shown & ~np.isnan(plan.pre).any(axis=0)
-        guess = decode(self.code, plan.pre)
-        if not scored.all():
-            y, guess = piece.y[scored], guess[scored]
-        self.matrix = add_pairs(self.matrix, y, guess)
+        if np.isnan(pre.sum()):  # not all were scored, or scores are beyond all numbers
+            scored = ~np.isnan(pre).any(axis=0)
+            y, pre = y[scored], pre[:, scored]
+        self.matrix = add_pairs(self.matrix, y, decode(self.code, pre))
 
     def _weights(self, y: NDArray[np.int32]) -> NDArray[np.float64] | None:
         if self.class_weight is None:
