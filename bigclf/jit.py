@@ -96,7 +96,7 @@ def _cached(dispatcher: Any) -> Any:
 
     One that is there is loaded alone: numba would first load all that it can compile, which takes a fifth of the start.
     """
-    cache = getattr(dispatcher, "_cache", None)
+    cache: Any = getattr(dispatcher, "_cache", None)
     if hasattr(cache, "save_overload"):
         save = cache.save_overload
 
