@@ -168,23 +168,29 @@ def _ulimits(status: dict[str, int]) -> Iterator[Limit]:
 
 
 def _containers(roots: Roots) -> Iterator[Limit]:
-    """Limits of this process's groups and of every group above. A group that is not shown here binds nobody we see.
+    """Limits of this process's groups and of every group above."""
+    for version, group in groups(roots, "memory"):
+        yield from _version2(group) if version == 2 else _version1(group)
 
-    In a container the path may be that of the host, while the root of the mount is the container's own group: walking
-    up to the root finds it in either case.
+
+def groups(roots: Roots, controller: str) -> Iterator[tuple[int, Path]]:
+    """(version of cgroups, folder) of this process's groups and of every group above, as far as they are shown here.
+
+    A group that is not binds nobody we see. In a container the path may be that of the host, while the root of the
+    mount is the container's own group: walking up to the root finds it in either case.
     """
     for line in _text(roots.proc / "self" / "cgroup").splitlines():
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
         if not controllers:
-            mounts, read = (roots.cgroup, roots.cgroup / "unified"), _version2
-        elif "memory" in controllers.split(","):
-            mounts, read = (roots.cgroup / "memory", roots.cgroup / controllers), _version1
+            mounts, version = (roots.cgroup, roots.cgroup / "unified"), 2
+        elif controller in controllers.split(","):
+            mounts, version = (roots.cgroup / controller, roots.cgroup / controllers), 1
         else:
             continue
         for mount in dict.fromkeys(mounts):
             inside = os.path.normpath("/" + path).strip("/")
             while True:
-                yield from read(mount / inside)
+                yield version, mount / inside
                 if not inside:
                     break
                 inside = inside.rpartition("/")[0]

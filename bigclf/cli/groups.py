@@ -171,6 +171,16 @@ READING: dict[str, Any] = {
             callback=_budget,
         ),
     ],
+    "threads": Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            min=1,
+            max=64,
+            help="that parse LIBSVM; default 2 where there are as many processors; no result depends on it",
+            **_IN,
+        ),
+    ],
     "block_size": Annotated[
         str | None,
         typer.Option(
