@@ -137,10 +137,12 @@ class Joiner:
     def _joined(self, block: ByteBlock, part: Part, head: bool = False, exact: bool = False) -> Iterator[Raw]:
         """The rows of the next part, then the fault that ends it. exact: it has none beyond the last one wanted."""
         if not exact and self.until is not None and self.row + part.seen >= self.until:
+            self.parser = Parser(self.options, self.skips.stop)  # one that knows no labels of later blocks
             yield from self._one(block)
             return
         line, row = self.line, self.row
         at = Cursor(self.span.source, block.offset, line, row, self.skips.read)
+        label = self._named(part)
         if part.qids:
             self.notices[QID] += part.qids
         end: BudgetError | DataError | None = None
@@ -154,14 +156,14 @@ class Joiner:
             rows.row[:] += row
             data = Sparse(rows.indptr, rows.column, rows.value)
             where = rows.line
-            yield Raw(rows.row, data, self._words(part), lambda i: f"{path}:{before() + line + where[i]}", head, at)
+            yield Raw(rows.row, data, label, lambda i: f"{path}:{before() + line + where[i]}", head, at)
         if end is not None:
             raise end
 
-    def _words(self, part: Part) -> Words:
+    def _named(self, part: Part) -> Words:
         """The labels; their codes are given in the order of the text, whichever parser knew them first."""
         code = part.rows.code
-        if part.names is self.parser.labels.names and self.options.threads == 1:
+        if self.options.threads == 1:
             return Words(code, part.names)
         table = self.codes.setdefault(id(part.names), [])
         for name in part.names[len(table) : part.known]:
