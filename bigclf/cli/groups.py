@@ -175,6 +175,7 @@ READING: dict[str, Any] = {
         int | None,
         typer.Option(
             "--threads",
+            metavar="N",
             min=1,
             max=64,
             help="that parse LIBSVM; default 2 where there are as many processors; no result depends on it",

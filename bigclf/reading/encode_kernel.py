@@ -15,6 +15,8 @@ from bigclf.jit import exact_helper, exact_kernel, kernel
 
 DONE, GROW, BIG = 0, 1, 2  # why a loop ended: all rows; a column beyond the block; a value beyond its type
 
+_FAR = 1 << 31  # beyond any column
+
 
 @exact_kernel
 def moments(F: Array, seen: Array, mean: Array, m2: Array, lo: Array, hi: Array) -> None:
@@ -89,12 +91,14 @@ def fill_dense(
     limit: float,
     known: int,
     frozen: bool,
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int, int]:
     """Sparse rows from `start` on into dense rows X; `base` is what an absent entry becomes, columns are below `known`.
 
-    Returns (why it ended, rows written, column at fault, entries left out because the model has no such column).
+    Returns (why it ended, rows written, column at fault, entries left out because the model has no such column; lowest
+    and highest column of the rows written).
     """
     left_out = 0
+    low, high = _FAR, -1
     for i in range(X.shape[0]):
         first, end = indptr[start + i], indptr[start + i + 1]
         n = end - first
@@ -111,22 +115,25 @@ def fill_dense(
                 bad |= not (abs(v) <= limit) or not (abs(w) <= limit)
                 X[i, j] = w
             if not bad:
+                low, high = min(low, column[first]), max(high, column[end - 1])
                 continue
         X[i] = base
         for k in range(first, end):
             j = column[k]
             if j >= known:
                 if not frozen:
-                    return GROW, i, j, left_out
+                    return GROW, i, j, left_out, low, high
                 left_out += 1
                 continue
             X[i, j] = value[k] - reference[j]
             v = np.float64(X[i, j])
             w = (v - offset[j]) * factor[j]
             if not (abs(v) <= limit and abs(w) <= limit):
-                return BIG, i, j, left_out
+                return BIG, i, j, left_out, low, high
             X[i, j] = w
-    return DONE, X.shape[0], -1, left_out
+        if n > 0:
+            low, high = min(low, column[first]), max(high, column[end - 1])
+    return DONE, X.shape[0], -1, left_out, low, high
 
 
 @exact_kernel
@@ -143,13 +150,14 @@ def fill_csr(
     limit: float,
     known: int,
     frozen: bool,
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int, int]:
     """Sparse rows from `start` on into CSR rows that begin with the bias; returns as `fill_dense`.
 
     factor: of each column; none where all are 1.
     """
     scaled = factor.size > 0
     left_out = 0
+    low, high = _FAR, -1
     z = 0
     out_ptr[0] = 0
     n = out_ptr.size - 1
@@ -176,24 +184,27 @@ def fill_csr(
             if not bad:
                 z += end - first
                 out_ptr[i + 1] = z
+                low, high = min(low, column[first]), max(high, column[end - 1])
                 continue
         for k in range(first, end):
             j = column[k]
             if j >= known:
                 if not frozen:
-                    return GROW, i, j, left_out
+                    return GROW, i, j, left_out, low, high
                 left_out += 1
                 continue
             data[z] = value[k]
             v = np.float64(data[z])
             w = v * factor[j] if scaled else v
             if not (abs(v) <= limit and abs(w) <= limit):
-                return BIG, i, j, left_out
+                return BIG, i, j, left_out, low, high
             indices[z] = j
             data[z] = w
             z += 1
         out_ptr[i + 1] = z
-    return DONE, n, -1, left_out
+        if end > first:
+            low, high = min(low, column[first]), max(high, column[end - 1])
+    return DONE, n, -1, left_out, low, high
 
 
 @exact_kernel

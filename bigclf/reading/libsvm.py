@@ -170,7 +170,9 @@ class Joiner:
             table.append(self.numbers.setdefault(name, len(self.names)))
             if len(self.numbers) > len(self.names):
                 self.names.append(name)
-        return Words(np.array([*table, -1], np.int32).take(code), self.names)
+        if table != list(range(len(table))):
+            code = np.array([*table, -1], np.int32).take(code)
+        return Words(code, self.names)
 
     def _noted(self, fault: Fault) -> BudgetError | DataError | None:
         """The fault, if it is to end the run; else it is counted."""

@@ -98,12 +98,3 @@ def take(raw: Raw, rows: NDArray[np.int64]) -> Raw:
         data = {name: column(c) for name, c in raw.data.items()}
     label = None if raw.label is None else column(raw.label)
     return Raw(raw.row[rows], data, label, lambda i: raw.where(int(rows[i])), raw.head, raw.at)
-
-
-def outermost(part: Sparse, start: int, end: int) -> NDArray[np.int32]:
-    """The first and the last column of each row, between which all others are: they ascend."""
-    first, last = part.indptr[start:end], part.indptr[start + 1 : end + 1]
-    some = last > first
-    if not some.all():
-        first, last = first[some], last[some]
-    return np.concatenate([part.column[first], part.column[last - 1]])
