@@ -158,7 +158,7 @@ class Encoder:
             return None, end
         table = np.array([self.known.get(name, -2) for name in raw.label.names] + [-1], np.int32)
         y = table[raw.label.code[start:end]]
-        new = np.flatnonzero(y == -2)
+        new = np.flatnonzero(y == -2) if table.min() == -2 else y[:0]
         if not new.size:
             return y, end
         if new[0] > 0:
