@@ -80,11 +80,11 @@ class Headroom:
 def headroom(budget: int | None = None, roots: Roots = REAL, available: int | None = None) -> Headroom:
     """What may still be taken, by every limit there is.
 
-    budget: cap on the resident size of the whole process. available: free memory of the machine, else asked of psutil.
+    budget: cap on the resident size of the whole process. available: free memory of the machine, else it is asked for.
     """
     status = _status(roots.proc)
     resident = status.get("VmRSS", 0) if status else _resident()
-    limits = [*_machine(available), *_containers(roots), *_ulimits(status)]
+    limits = [*_machine(available, roots.proc), *_containers(roots), *_ulimits(status)]
     if budget is not None:
         limits.append(Limit(BUDGET, budget, budget - resident))
     return Headroom(tuple(limits), resident)
@@ -133,8 +133,10 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def _machine(available: int | None) -> Iterator[Limit]:
+def _machine(available: int | None, proc: Path) -> Iterator[Limit]:
     if available is None:
+        available = _sizes(proc / "meminfo").get("MemAvailable")
+    if available is None:  # another system
         import psutil
 
         available = int(psutil.virtual_memory().available)
@@ -143,13 +145,14 @@ def _machine(available: int | None) -> Iterator[Limit]:
 
 
 def _status(proc: Path) -> dict[str, int]:
-    """Sizes of this process in bytes, by the names of /proc/self/status; empty where there is no such file."""
-    sizes = {}
-    for line in _text(proc / "self" / "status").splitlines():
-        name, _, value = line.partition(":")
-        if name.startswith("Vm"):
-            sizes[name] = int(value.split()[0]) << 10
-    return sizes
+    """Sizes of this process, by the names of /proc/self/status; empty where there is no such file."""
+    return {name: size for name, size in _sizes(proc / "self" / "status").items() if name.startswith("Vm")}
+
+
+def _sizes(file: Path) -> dict[str, int]:
+    """Bytes by name, of lines as `VmRSS: 102400 kB`."""
+    found = re.findall(r"^(\w+):\s*([0-9]+) kB$", _text(file), re.MULTILINE)
+    return {name: int(size) << 10 for name, size in found}
 
 
 def _resident() -> int:
@@ -168,23 +171,29 @@ def _ulimits(status: dict[str, int]) -> Iterator[Limit]:
 
 
 def _containers(roots: Roots) -> Iterator[Limit]:
-    """Limits of this process's groups and of every group above. A group that is not shown here binds nobody we see.
+    """Limits of this process's groups and of every group above."""
+    for version, group in groups(roots, "memory"):
+        yield from _version2(group) if version == 2 else _version1(group)
 
-    In a container the path may be that of the host, while the root of the mount is the container's own group: walking
-    up to the root finds it in either case.
+
+def groups(roots: Roots, controller: str) -> Iterator[tuple[int, Path]]:
+    """(version of cgroups, folder) of this process's groups and of every group above, as far as they are shown here.
+
+    A group that is not binds nobody we see. In a container the path may be that of the host, while the root of the
+    mount is the container's own group: walking up to the root finds it in either case.
     """
     for line in _text(roots.proc / "self" / "cgroup").splitlines():
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
         if not controllers:
-            mounts, read = (roots.cgroup, roots.cgroup / "unified"), _version2
-        elif "memory" in controllers.split(","):
-            mounts, read = (roots.cgroup / "memory", roots.cgroup / controllers), _version1
+            mounts, version = (roots.cgroup, roots.cgroup / "unified"), 2
+        elif controller in controllers.split(","):
+            mounts, version = (roots.cgroup / controller, roots.cgroup / controllers), 1
         else:
             continue
         for mount in dict.fromkeys(mounts):
             inside = os.path.normpath("/" + path).strip("/")
             while True:
-                yield from read(mount / inside)
+                yield version, mount / inside
                 if not inside:
                     break
                 inside = inside.rpartition("/")[0]

@@ -24,7 +24,8 @@ _SETTINGS = {
     "NUMBA_NUM_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-_ARENA_MAX = -8  # M_ARENA_MAX of mallopt(3)
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # of mallopt(3)
+_KEPT = 16 << 20  # bytes that the heap may keep for later
 
 # MiB of address space for each kind of input: the least under which train, predict, evaluate and check worked with
 # compiled kernels (bisected to 8 MiB, blocks of 4 MiB, some 30 columns), and what the first compilation adds.
@@ -143,11 +144,22 @@ def one_arena() -> None:
 
 
 def _one_arena() -> None:
+    _mallopt((_ARENA_MAX, 1))
+
+
+def keep_pages() -> None:
+    """Let the heap keep what a block frees, for the next one: to give it back and take it again costs page faults."""
+    if not {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"} & set(os.environ):
+        _mallopt((_TRIM_THRESHOLD, _KEPT), (_MMAP_THRESHOLD, _KEPT // 2))
+
+
+def _mallopt(*settings: tuple[int, int]) -> None:
     import ctypes
 
     try:
-        ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
-    except (OSError, AttributeError):  # a C library that has no arenas
+        for name, value in settings:
+            ctypes.CDLL(None).mallopt(name, value)
+    except (OSError, AttributeError):  # a C library that has none
         return
 
 

@@ -28,8 +28,8 @@ def code_matrix(classes: list[str], positive: str | None = None) -> NDArray[np.i
 
 def new_plan(code: Array, y: Array, weight: Array | None = None) -> Plan:
     """Every row once to every unit, with weight (n,) or one; rows without a label to none."""
-    target = np.take(code, y, axis=1)
-    if y.size and y.min() < 0:
+    target = code.take(y, axis=1)
+    if y.min(initial=0) < 0:
         target = np.where(y < 0, np.int8(0), target)
     target = np.ascontiguousarray(target, np.int8)
     none, repeat, post, margin = _NONE
@@ -42,6 +42,10 @@ def decode(code: Array, scores: Scores) -> NDArray[np.int32]:
     if code.shape[0] > 1:
         best: NDArray[np.int32] = scores.argmax(axis=0).astype(np.int32)
         return best
-    positive = int(np.argmax(code[0]))
-    negative = int(np.argmin(code[0]))
-    return np.where(scores[0] >= 0.0, np.int32(positive), np.int32(negative))
+    guess: NDArray[np.int32] = np.array(sides(code), np.int32).take((scores[0] >= 0.0).view(np.int8))
+    return guess
+
+
+def sides(code: Array) -> tuple[int, int]:
+    """Class codes for which the first unit is negative and positive; one and the same while only one class is known."""
+    return int(code[0].argmin()), int(code[0].argmax())

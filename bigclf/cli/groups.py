@@ -193,6 +193,17 @@ READING: dict[str, Any] = {
             callback=_budget,
         ),
     ],
+    "threads": Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            metavar="N",
+            min=1,
+            max=64,
+            help="that parse LIBSVM; default 2 where there are as many processors; no result depends on it",
+            **_IN,
+        ),
+    ],
     "block_size": Annotated[
         str | None,
         typer.Option(

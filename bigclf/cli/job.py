@@ -69,6 +69,7 @@ def kept_options(job: Job) -> list[str]:
     given = {
         "--format": job.reading.get("format"),
         "--budget": job.reading.get("budget"),
+        "--threads": job.reading.get("threads"),
         "--checkpoint": job.checkpoint,
         "--checkpoint-every": job.checkpoint_every if job.checkpoint else None,
         "--log-file": job.log_file,

@@ -20,6 +20,7 @@ from bigclf.reading.options import BLOCK_SIZE, ReadOptions
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
 from bigclf.training.budget import DENSE_TEXT, BlockNeed, before_rows, block_bytes, max_column
+from bigclf.training.threads import parsers
 
 if TYPE_CHECKING:
     from bigclf.model import Model
@@ -64,9 +65,10 @@ def read_options(
     form = {"tsv": "csv"}.get(sources[0].format, sources[0].format)
     packed = form == "libsvm" and (arrow or any(s.compression for s in sources))
     room = before_rows(headroom(cap_of(given)), "packed" if packed else form, curve)
-    most = values.get("block_size", BLOCK_SIZE)
-    fits = block_bytes(room, BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT), most=most)
-    values.setdefault("block_size", fits)
+    most = values.get("block_size")
+    threads = values["threads"] = parsers(room, form, values.get("threads"), most)
+    need = BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT, threads=threads)
+    values.setdefault("block_size", block_bytes(room, need, most=most or BLOCK_SIZE // threads))
     return replace(ReadOptions(**values), max_column=max_column(room), **more)
 
 

@@ -40,6 +40,7 @@ def ahead(rows: Iterator[T], waiting: Callable[[], None]) -> Iterator[T]:
         _put(ready, end, over)
 
     start.one_arena()  # what one thread frees the other takes again: memory stays flat
+    start.keep_pages()
     thread = threading.Thread(target=read, name="reader", daemon=True)
     thread.start()
     try:

@@ -101,8 +101,6 @@ class Encoder:
                     self._mapped(raw, X, start)
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
-                if sparse is not None and not self.frozen:
-                    self._note(sparse.column[sparse.indptr[start] : sparse.indptr[start + rows]])
                 yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
                 y = y[rows:] if y is not None else None
                 start += rows
@@ -142,14 +140,16 @@ class Encoder:
             place = raw.where(0).rsplit(":", 1)[0]
             raise DataError(place, f"has {len(raw.data)} feature columns, and the model {self.schema.used - 2}")
         self.expander = Expander(features, self.cols, self.schema.bias)
-        if not self.frozen:
-            self._note(np.array([f.column for f in features], np.int32))
+        columns = [f.column for f in features]
+        self._note(min(columns, default=0), max(columns, default=0))
 
-    def _note(self, column: NDArray[np.int32]) -> None:
+    def _note(self, low: int, high: int) -> None:
         """Remember columns met, within the reserve too: before the rows are given out, as a checkpoint may follow."""
+        if self.frozen:
+            return
         if self.cols > self.used:
-            self.used = max(self.used, int(column.max(initial=0)) + 1)
-        if not (self.schema.zero_based or self.schema.hash_bits) and (column == 1).any():
+            self.used = max(self.used, high + 1)
+        if low == 1 and not (self.schema.zero_based or self.schema.hash_bits):
             self.schema = replace(self.schema, zero_based=True)
 
     def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
@@ -169,7 +169,7 @@ class Encoder:
             return None, end
         table = np.array([self.known.get(name, -2) for name in raw.label.names] + [-1], np.int32)
         y = table[raw.label.code[start:end]]
-        new = np.flatnonzero(y == -2)
+        new = np.flatnonzero(y == -2) if table.min() == -2 else y[:0]
         if not new.size:
             return y, end
         if new[0] > 0:
@@ -220,11 +220,12 @@ class Encoder:
 
     def _dense_sparse(self, raw: Raw, part: Sparse, start: int, end: int) -> NDArray[Any]:
         X = np.empty((end - start, self.cols), self.schema.dtype)
-        why, rows, column, left_out = fill_dense(
+        why, rows, column, left_out, *ends = fill_dense(
             part.indptr, part.column, part.value, start, X,
             self._base, self._reference, self._offset, self._factor, self.limit, self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
+        self._note(*ends)
         return X[:rows]
 
     def _csr(self, raw: Raw, part: Sparse, start: int, end: int) -> Csr:
@@ -232,11 +233,12 @@ class Encoder:
         indptr, indices = np.empty(end - start + 1, np.int64), np.empty(entries, np.int32)
         data = np.empty(entries, self.schema.dtype)
         width = self.cols
-        why, rows, column, left_out = fill_csr(
+        why, rows, column, left_out, *ends = fill_csr(
             part.indptr, part.column, part.value, start, indptr, indices, data,
-            float(self.schema.bias), self._factor, self.limit, self._known(), self.frozen,
+            float(self.schema.bias), self._scale, self.limit, self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
+        self._note(*ends)
         entries = int(indptr[rows]) if rows else 0
         return Csr(data[:entries], indices[:entries], indptr[: rows + 1], width)
 
@@ -302,6 +304,7 @@ class Encoder:
         wide = self.schema.widened(self.cols, self.schema.classes)
         self._reference, self._offset = as_own(wide.reference), as_own(wide.offset)
         self._factor, self._fill = as_own(wide.factor), as_own(wide.fill)
+        self._scale = self._factor if (self._factor != 1.0).any() else self._factor[:0]
         base = np.zeros(self.cols, self.schema.dtype)
         base[:] = 0.0 - self._reference
         self._base = as_own(((base.astype(float) - self._offset) * self._factor).astype(self.schema.dtype))

@@ -15,6 +15,8 @@ from bigclf.jit import exact_helper, exact_kernel, kernel
 
 DONE, GROW, BIG = 0, 1, 2  # why a loop ended: all rows; a column beyond the block; a value beyond its type
 
+_FAR = 1 << 31  # beyond any column
+
 
 @exact_kernel
 def moments(F: Array, seen: Array, mean: Array, m2: Array, lo: Array, hi: Array) -> None:
@@ -89,28 +91,49 @@ def fill_dense(
     limit: float,
     known: int,
     frozen: bool,
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int, int]:
     """Sparse rows from `start` on into dense rows X; `base` is what an absent entry becomes, columns are below `known`.
 
-    Returns (why it ended, rows written, column at fault, entries left out because the model has no such column).
+    Returns (why it ended, rows written, column at fault, entries left out because the model has no such column; lowest
+    and highest column of the rows written).
     """
     left_out = 0
+    low, high = _FAR, -1
     for i in range(X.shape[0]):
+        first, end = indptr[start + i], indptr[start + i + 1]
+        n = end - first
+        if n > 0 and column[end - 1] - column[first] == n - 1 and column[end - 1] < known:  # no gap: they ascend
+            at = np.uint64(column[first])
+            if n < base.size:
+                X[i] = base
+            bad = False
+            for q in range(np.uint64(n)):
+                j = at + q
+                X[i, j] = value[np.uint64(first) + q] - reference[j]
+                v = np.float64(X[i, j])
+                w = (v - offset[j]) * factor[j]
+                bad |= not (abs(v) <= limit) or not (abs(w) <= limit)
+                X[i, j] = w
+            if not bad:
+                low, high = min(low, column[first]), max(high, column[end - 1])
+                continue
         X[i] = base
-        for k in range(indptr[start + i], indptr[start + i + 1]):
+        for k in range(first, end):
             j = column[k]
             if j >= known:
                 if not frozen:
-                    return GROW, i, j, left_out
+                    return GROW, i, j, left_out, low, high
                 left_out += 1
                 continue
             X[i, j] = value[k] - reference[j]
             v = np.float64(X[i, j])
             w = (v - offset[j]) * factor[j]
             if not (abs(v) <= limit and abs(w) <= limit):
-                return BIG, i, j, left_out
+                return BIG, i, j, left_out, low, high
             X[i, j] = w
-    return DONE, X.shape[0], -1, left_out
+        if n > 0:
+            low, high = min(low, column[first]), max(high, column[end - 1])
+    return DONE, X.shape[0], -1, left_out, low, high
 
 
 @exact_kernel
@@ -127,9 +150,14 @@ def fill_csr(
     limit: float,
     known: int,
     frozen: bool,
-) -> tuple[int, int, int, int]:
-    """Sparse rows from `start` on into CSR rows that begin with the bias; returns as `fill_dense`."""
+) -> tuple[int, int, int, int, int, int]:
+    """Sparse rows from `start` on into CSR rows that begin with the bias; returns as `fill_dense`.
+
+    factor: of each column; none where all are 1.
+    """
+    scaled = factor.size > 0
     left_out = 0
+    low, high = _FAR, -1
     z = 0
     out_ptr[0] = 0
     n = out_ptr.size - 1
@@ -138,23 +166,45 @@ def fill_csr(
             indices[z] = 0
             data[z] = bias
             z += 1
-        for k in range(indptr[start + i], indptr[start + i + 1]):
+        first, end = indptr[start + i], indptr[start + i + 1]
+        if end > first and column[end - 1] < known:
+            bad = False
+            at, to = np.uint64(first), np.uint64(z)
+            for q in range(np.uint64(end - first)):
+                x = value[at + q]
+                data[to + q] = x
+                v = np.float64(data[to + q])
+                bad |= not abs(v) <= limit
+                indices[to + q] = column[at + q]
+            if scaled and not bad:
+                for q in range(np.uint64(end - first)):
+                    w = np.float64(data[to + q]) * factor[np.uint64(column[at + q])]
+                    bad |= not abs(w) <= limit
+                    data[to + q] = w
+            if not bad:
+                z += end - first
+                out_ptr[i + 1] = z
+                low, high = min(low, column[first]), max(high, column[end - 1])
+                continue
+        for k in range(first, end):
             j = column[k]
             if j >= known:
                 if not frozen:
-                    return GROW, i, j, left_out
+                    return GROW, i, j, left_out, low, high
                 left_out += 1
                 continue
             data[z] = value[k]
             v = np.float64(data[z])
-            w = v * factor[j]
+            w = v * factor[j] if scaled else v
             if not (abs(v) <= limit and abs(w) <= limit):
-                return BIG, i, j, left_out
+                return BIG, i, j, left_out, low, high
             indices[z] = j
             data[z] = w
             z += 1
         out_ptr[i + 1] = z
-    return DONE, n, -1, left_out
+        if end > first:
+            low, high = min(low, column[first]), max(high, column[end - 1])
+    return DONE, n, -1, left_out, low, high
 
 
 @exact_kernel

@@ -6,6 +6,7 @@ never split, and a record longer than the block makes the block grow.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
@@ -24,7 +25,7 @@ class ByteStream(Protocol):
 
 
 class ByteBlock(NamedTuple):
-    """`buffer[start:end]` holds whole records, the last byte a newline. The buffer is used again for the next block."""
+    """`buffer[start:end]` holds whole records, the last byte a newline. The buffer is used again for a later block."""
 
     buffer: NDArray[np.uint8]
     start: int
@@ -69,6 +70,7 @@ def blocks(
     stop: int = 0,
     grow: Callable[[int], None] | None = None,
     offset: int = 0,
+    ring: int = 1,
 ) -> Iterator[ByteBlock]:
     """Blocks of about `size` bytes of whole records.
 
@@ -76,9 +78,11 @@ def blocks(
     stop: a block border is put behind the last record that ends within the first `stop` bytes.
     grow: called with the size wanted before the buffer grows for a long record; may raise.
     offset: of the stream's first byte in the text; a byte order mark is passed over only where that begins.
+    ring: a block stays as it is until so many more were asked for.
     """
     buffer = np.empty(size + 2 * PAD, np.uint8)
     buffer[:PAD] = 10
+    others: deque[NDArray[np.uint8]] = deque()
     start = end = PAD  # bytes read and not yet given out
     start_of_text, open_ended = offset == 0, True
     while open_ended or end > start:
@@ -116,8 +120,15 @@ def blocks(
         yield ByteBlock(buffer, start, cut, offset)
         offset += cut - start
         rest = end - cut
-        buffer[PAD : PAD + rest] = buffer[cut:end].copy()
-        start, end = PAD, PAD + rest
+        following = buffer
+        if ring > 1:
+            others.append(buffer)
+            following = others.popleft() if len(others) == ring else np.empty(0, np.uint8)
+            if len(following) < len(buffer):
+                following = np.empty(len(buffer), np.uint8)
+                following[:PAD] = 10
+        following[PAD : PAD + rest] = buffer[cut:end].copy() if following is buffer else buffer[cut:end]
+        buffer, start, end = following, PAD, PAD + rest
 
 
 def _cut(buffer: NDArray[np.uint8], start: int, end: int, quote: int | None) -> int:

@@ -25,6 +25,7 @@ class ReadOptions:
     hash_bits: int = 0
 
     block_size: int = BLOCK_SIZE  # bytes of text (or of decoded Parquet) read at once
+    threads: int = 1  # that parse LIBSVM text
     on_error: str = "stop"  # stop, skip
     need_label: bool = True  # False: rows without a label are accepted (predict)
     max_column: int = LAST_COLUMN  # larger LIBSVM columns are refused (without hash_bits)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Shuffled:
     ) -> None:
         require_plain(sources)
         self.sources = sources
-        self.options = options
+        self.options = replace(options, threads=1)  # parts are small
         self.kinds = kinds
         self.seed = seed
         self.number = number

@@ -34,6 +34,7 @@ def text_blocks(
     quote: int | None = None,
     grow: Callable[[int], None] | None = None,
     span: Span = WHOLE,
+    ring: int = 1,
 ) -> Iterator[ByteBlock]:
     """Blocks of one input, or of a part of it, as UTF-8.
 
@@ -52,7 +53,7 @@ def text_blocks(
             text = _decoded(stream, name)
             if start > 0 or end is not None:
                 _go(text, stored, source, span, start, end)
-            for block in blocks(text, options.block_size, quote, stop, grow, start):
+            for block in blocks(text, options.block_size, quote, stop, grow, start, ring):
                 if name in UTF8 and not block.offset and bytes(block.buffer[block.start :][:2]) in UTF16:
                     raise DataError(source.path, "begins as UTF-16 text does; give --encoding utf-16")
                 yield block

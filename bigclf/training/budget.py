@@ -18,6 +18,7 @@ from bigclf.core import TILE, Learner, Shape
 from bigclf.errors import BudgetError
 from bigclf.limits import BUDGET, RESERVE, Headroom, counted, headroom, human
 from bigclf.reading.options import BLOCK_SIZE
+from bigclf.reading.pool import window
 from bigclf.state import nbytes
 
 __all__ = ["BlockNeed", "Texture", "before_rows", "block_bytes", "check_state", "human", "max_column", "shrink"]
@@ -114,7 +115,8 @@ class BlockNeed(NamedTuple):
     """All that decides what a block takes, but its size.
 
     cols, units: of the learner, 0 and 1 while they are not known; itemsize: of the encoded rows; tiles: whether the
-    learner wants whole tiles (and solves between them); flight: blocks alive at once, the one that is read included.
+    learner wants whole tiles (and solves between them); flight: blocks alive at once, the one that is read included;
+    with several threads more of them are, and their texts too.
     """
 
     form: str  # libsvm, csv, parquet
@@ -125,6 +127,7 @@ class BlockNeed(NamedTuple):
     itemsize: int = 4
     tiles: bool = False
     flight: int = 2
+    threads: int = 1  # that parse
 
     def fixed(self) -> int:
         """Bytes that do not depend on the size: the encoded chunk, its plan, a tile, the room to solve in.
@@ -150,7 +153,8 @@ class BlockNeed(NamedTuple):
             text, raw, convert = 2 * size, size + 8 * entries + 12 * rows, size + 12 * entries
         else:
             text, raw, convert = 0.0, 16 * entries + 12 * rows, 16 * entries
-        total = text + self.flight * raw + convert
+        more = window(self.threads)
+        total = more * text + (self.flight + more - 1) * raw + convert
         if self.layout == "csr":
             total += 8 * rows + (4 + self.itemsize) * (entries + rows) + rows * self.units * _PLAN
         return SLACK * total

@@ -14,13 +14,14 @@ from bigclf import state as st
 from bigclf.algorithms import registry
 from bigclf.core import Array, Block, Shape, Spec, State
 from bigclf.errors import UsageError
+from bigclf.kernels.tally import count_scores
 from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
 from bigclf.training.budget import check_map, check_state, scratch
 from bigclf.training.feed import Mark, Piece
 from bigclf.training.metrics import add_pairs
-from bigclf.units import code_matrix, decode, new_plan
+from bigclf.units import code_matrix, decode, new_plan, sides
 from bigclf.weighting import ClassWeight, row_weights
 
 CURES = {"rff": "a lower --rff-dim", "rm": "a lower --order", "poly": "a lower --order"}  # of the maps' sizes
@@ -156,15 +157,14 @@ class Fit:
     def _learn(self, piece: Block) -> None:
         plan = new_plan(self.code, piece.y, self._weights(piece.y))
         self.state = self.learner.update(self.state, piece, plan)
-        shown = piece.y >= 0
-        y = piece.y if shown.all() else piece.y[shown]
-        self.rows += len(y)
-        self.counts += np.bincount(y, minlength=len(self.counts))
-        scored = shown & ~np.isnan(plan.pre).any(axis=0)
-        guess = decode(self.code, plan.pre)
-        if not scored.all():
-            y, guess = piece.y[scored], guess[scored]
-        self.matrix = add_pairs(self.matrix, y, guess)
+        y, pre = piece.y, plan.pre
+        before = int(self.counts.sum())
+        if not count_scores(*sides(self.code), y, pre, self.counts, self.matrix):  # a class is new to the matrix
+            shown = y >= 0
+            self.counts += np.bincount(y[shown], minlength=len(self.counts))
+            scored = shown & ~np.isnan(pre).any(axis=0)
+            self.matrix = add_pairs(self.matrix, y[scored], decode(self.code, pre)[scored])
+        self.rows += int(self.counts.sum()) - before
 
     def _weights(self, y: NDArray[np.int32]) -> NDArray[np.float64] | None:
         if self.class_weight is None:
