@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bigclf.core import Block, Learner, Param, Plan, Scores, Shape, Spec, State
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State
 
 
 def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Learner:
@@ -18,8 +18,8 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Lea
         return k.averaged_zeros(shape) if average else k.zeros(shape)
 
     def update(s: State, block: Block, plan: Plan) -> State:
-        late, shown = (s.late, s.shown) if average else k.NOTHING
-        k.update(s.w, s.square, s.scale, late, shown, eta, average_power, block.X, plan, np.empty(s.w.shape[1]))
+        late, shown = (s.late, s.shown) if average else (s.w, linear.NOBODY)
+        k.update(s.w, s.square, s.scale, late, shown, eta, average_power, block.X, plan, np.empty((2, s.w.shape[1])))
         return s
 
     def decision(s: State, X: Any) -> Scores:
@@ -27,7 +27,11 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Lea
             return linear.score(s.w, X)
         return averaging.score(s.w, s.late, s.shown, average_power, X)
 
-    return Learner(init, update, decision, k.AVERAGED if average else k.AXES, signed=("w", "late"))
+    def weights(s: State) -> Array:
+        return averaging.weights(s.w, s.late, s.shown, average_power)
+
+    axes = k.AVERAGED if average else k.AXES
+    return Learner(init, update, decision, axes, signed=("w", "late"), logit=True, weights=weights if average else None)
 
 
 SPECS = (

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bigclf.block import OPTIONS, row_axpy, rows
+from bigclf.block import row_dot, rows
 from bigclf.core import Array, Scores
-from bigclf.jit import helper, kernel, overload, types
+from bigclf.jit import helper, kernel
 
 
 @helper
@@ -27,42 +27,6 @@ def power_of(base: float, k: int) -> float:
     return out
 
 
-def row_scores(X: Any, i: int, w: Array, late: Array) -> tuple[float, float]:
-    """Inner products of row i with w and with late; of an empty one 0."""
-    x = np.zeros(w.size)
-    row_axpy(1.0, X, i, x)
-    return float(x @ w), float(x @ late) if late.size else 0.0
-
-
-@overload(row_scores, **OPTIONS)
-def _row_scores(X, i, w, late):  # type: ignore[no-untyped-def]
-    def dense(X, i, w, late):  # type: ignore[no-untyped-def]
-        p = q = 0.0
-        if late.size > 0:
-            for j in range(X.shape[1]):
-                x = np.float64(X[i, j])
-                p += x * w[j]
-                q += x * late[j]
-        else:
-            for j in range(X.shape[1]):
-                p += np.float64(X[i, j]) * w[j]
-        return p, q
-
-    def csr(X, i, w, late):  # type: ignore[no-untyped-def]
-        p = q = 0.0
-        if late.size > 0:
-            for k in range(X.indptr[i], X.indptr[i + 1]):
-                x = np.float64(X.data[k])
-                p += x * w[X.indices[k]]
-                q += x * late[X.indices[k]]
-        else:
-            for k in range(X.indptr[i], X.indptr[i + 1]):
-                p += np.float64(X.data[k]) * w[X.indices[k]]
-        return p, q
-
-    return dense if isinstance(X, types.Array) else csr
-
-
 @helper
 def averaged(p: float, q: float, mass: float) -> float:
     """The score of the averaged weights from those of w and of late; mass: n^(power + 1)."""
@@ -75,8 +39,7 @@ def score_into(w: Array, late: Array, shown: Array, power: int, X: Any, out: Arr
     for u in range(out.shape[0]):
         mass = power_of(shown[u], power + 1)
         for i in range(out.shape[1]):
-            p, q = row_scores(X, i, w[u], late[u])
-            out[u, i] = averaged(p, q, mass)
+            out[u, i] = averaged(row_dot(X, i, w[u]), row_dot(X, i, late[u]), mass)
 
 
 def score(w: Array, late: Array, shown: Array, power: int, X: Any) -> Scores:
@@ -84,3 +47,10 @@ def score(w: Array, late: Array, shown: Array, power: int, X: Any) -> Scores:
     out = np.empty((len(w), rows(X)))
     score_into(w, late, shown, power, X, out)
     return out
+
+
+def weights(w: Array, late: Array, shown: Array, power: int) -> Array:
+    """The averaged weights (units, cols)."""
+    mass = shown[:, None] ** (power + 1)
+    found: Array = w - np.divide(late, mass, out=np.zeros_like(late), where=mass > 0.0)
+    return found

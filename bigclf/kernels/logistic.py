@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.block import rows
+from bigclf.block import row_dot, rows
 from bigclf.core import Array, Plan, Shape
 from bigclf.jit import helper, kernel
-from bigclf.kernels.averaging import averaged, power_of, row_scores
-from bigclf.kernels.own_steps import LEAST, UNSEEN, row_fits, row_go, row_rescale, row_way
+from bigclf.kernels.averaging import averaged, power_of
+from bigclf.kernels.own_steps import LEAST, UNSEEN, row_go, row_way
 
 FAR = 500.0  # a margin beyond which nothing can be learned
 CLOSE = 1e-4  # relative: the next error of the flow is this one's cube
@@ -40,9 +40,8 @@ class AveragedSteps(NamedTuple):
     shown: Array  # (units,) importance of all rows
 
 
-AXES: dict[str, tuple[str | int, ...]] = {name: ("units", "cols") for name in Steps._fields}
+AXES: dict[str, tuple[str | int, ...]] = dict.fromkeys(Steps._fields, ("units", "cols"))
 AVERAGED = AXES | {"late": ("units", "cols"), "shown": ("units",)}
-NOTHING = np.empty((0, 0)), np.empty(0)
 
 
 def zeros(shape: Shape) -> Steps:
@@ -57,20 +56,30 @@ def averaged_zeros(shape: Shape) -> AveragedSteps:
 
 
 @helper
-def flow(m: float, a: float, c: float) -> float:
-    """z of z + a (e^z - 1) = c, a = e^m; by Halley's method from a start that is right to the second order.
+def exp_less_one(z: float) -> float:
+    """e^z - 1 for z >= 0; near 0 by its series, which is faster than the library's."""
+    if z > 0.125:
+        return float(np.expm1(z))
+    h = 1.0 + z / 7.0 * (1.0 + z / 8.0 * (1.0 + z / 9.0 * (1.0 + z / 10.0)))
+    return z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0 * (1.0 + z / 5.0 * (1.0 + z / 6.0 * h)))))
 
-    >>> z = flow(0.5, np.exp(0.5), 2.0)
-    >>> round(z + np.exp(0.5 + z) - np.exp(0.5), 12)
+
+@helper
+def flow(a: float, g: float, c: float) -> float:
+    """z of z + a (e^z - 1) = c, for g = 1 / (1 + a): Halley's method, from a start right to the third order.
+
+    >>> z = flow(1.5, 0.4, 2.0)
+    >>> round(z + 1.5 * (np.exp(z) - 1), 12)
     2.0
     """
-    z = c / (1.0 + a)
+    z = c * g
     if z < 0.25:
-        z -= 0.5 * a / (1.0 + a) * z * z
+        b = 1.0 - g
+        z -= b * z * z * (0.5 - z * (0.5 * b - 1.0 / 6.0))
     else:
         z = min(z, np.log1p(c / a))
     for _ in range(30):
-        e = a * np.expm1(z)
+        e = a * exp_less_one(z)
         over = z + e - c
         slope = 1.0 + a + e
         step = 2.0 * over * slope / (2.0 * slope * slope - over * (a + e))
@@ -93,9 +102,9 @@ def update(
     plan: Plan,
     way: Array,
 ) -> None:
-    """Show each row to each unit. late (units, cols), shown (units,): empty where nothing is averaged.
+    """Show each row to each unit. shown (units,): empty where nothing is averaged; late is not used then.
 
-    way (cols,): scratch.
+    way (2, cols): scratch.
     """
     weighted = plan.weight.shape[1] > 0
     repeated = plan.repeat.shape[1] > 0
@@ -105,33 +114,32 @@ def update(
         wu = w[u]
         gu = square[u]
         su = scale[u]
-        lu = late[u] if average else shown
+        lu = late[u]
         n = shown[u] if average else 0.0
         before = power_of(n, power + 1)
         for i in range(rows(X)):
             t = plan.target[u, i]
-            p, q = row_scores(X, i, wu, lu)
+            p = row_dot(X, i, wu)
+            q = row_dot(X, i, lu) if average else 0.0
             plan.pre[u, i] = averaged(p, q, before)
             h = plan.weight[u, i] if weighted else 1.0
             times = plan.repeat[u, i] if repeated else 1
             if t == 0 or not h > 0.0:
                 times = 0
-            if times > 0 and not row_fits(X, i, su):
-                row_rescale(X, i, wu, lu, gu, su)
-                p, q = row_scores(X, i, wu, lu)
             for _ in range(times):
                 m = t * p
                 a = np.exp(min(max(m, -FAR), FAR))
                 g = 1.0 / (1.0 + a)
-                k = row_way(X, i, h * g * g, gu, su, way)
+                k, dp, dq = row_way(X, i, h * g * g, wu, lu, average, gu, su, way)
+                p += dp
+                q += dq
                 if k > 0.0:
-                    z = flow(m, a, eta * h * k)
-                    step = t * z / k
-                    row_go(X, i, way, step, wu)
-                    p += t * z
+                    z = t * flow(a, g, eta * h * k)
+                    row_go(X, i, way, z / k, wu)
+                    p += z
                     if average:
-                        row_go(X, i, way, step * before, lu)
-                        q += t * z * before
+                        row_go(X, i, way, z / k * before, lu)
+                        q += z * before
                 n += h
                 if average:
                     before = power_of(n, power + 1)
