@@ -135,11 +135,9 @@ def update(
                 q += dq
                 if k > 0.0:
                     z = t * flow(a, g, eta * h * k)
-                    row_go(X, i, way, z / k, wu)
+                    row_go(X, i, way, z / k, wu, average, z / k * before, lu)
                     p += z
-                    if average:
-                        row_go(X, i, way, z / k * before, lu)
-                        q += z * before
+                    q += z * before
                 n += h
                 if average:
                     before = power_of(n, power + 1)

@@ -42,13 +42,14 @@ def row_way(
     return float(d @ x), p, q
 
 
-def row_go(X: Any, i: int, way: Array, a: float, w: Array) -> None:
-    """w += a way, entry by entry of row i."""
-    if isinstance(X, np.ndarray):
-        w += a * way[0]
-    else:
-        at = X.indices[X.indptr[i] : X.indptr[i + 1]]
-        w[at] += a * way[0, : at.size]
+def row_go(X: Any, i: int, way: Array, a: float, w: Array, average: bool, b: float, late: Array) -> None:
+    """w += a way and, on average, late += b way, entry by entry of row i."""
+    dense = isinstance(X, np.ndarray)
+    at = slice(None) if dense else X.indices[X.indptr[i] : X.indptr[i + 1]]
+    step = way[0] if dense else way[0, : at.size]
+    w[at] += a * step
+    if average:
+        late[at] += b * step
 
 
 @helper
@@ -124,14 +125,24 @@ def _row_way(X, i, g, w, late, average, square, scale, way):  # type: ignore[no-
 
 
 @overload(row_go, **OPTIONS)
-def _row_go(X, i, way, a, w):  # type: ignore[no-untyped-def]
-    def dense(X, i, way, a, w):  # type: ignore[no-untyped-def]
+def _row_go(X, i, way, a, w, average, b, late):  # type: ignore[no-untyped-def]
+    def dense(X, i, way, a, w, average, b, late):  # type: ignore[no-untyped-def]
         for j in range(X.shape[1]):
             w[j] += a * way[0, j]
+        if average:
+            for j in range(X.shape[1]):
+                late[j] += b * way[0, j]
 
-    def csr(X, i, way, a, w):  # type: ignore[no-untyped-def]
+    def csr(X, i, way, a, w, average, b, late):  # type: ignore[no-untyped-def]
         start = X.indptr[i]
-        for n in range(X.indptr[i + 1] - start):
-            w[X.indices[start + n]] += a * way[0, n]
+        size = X.indptr[i + 1] - start
+        if average:
+            for n in range(size):
+                j = X.indices[start + n]
+                w[j] += a * way[0, n]
+                late[j] += b * way[0, n]
+        else:
+            for n in range(size):
+                w[X.indices[start + n]] += a * way[0, n]
 
     return dense if isinstance(X, types.Array) else csr
