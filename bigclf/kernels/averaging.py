@@ -12,10 +12,10 @@ import numpy as np
 
 from bigclf.block import row_dot, rows
 from bigclf.core import Array, Scores
-from bigclf.jit import helper, kernel
+from bigclf.jit import exact_helper, kernel
 
 
-@helper
+@exact_helper
 def power_of(base: float, k: int) -> float:
     """base^k by squaring."""
     out = 1.0
@@ -27,7 +27,7 @@ def power_of(base: float, k: int) -> float:
     return out
 
 
-@helper
+@exact_helper  # a score is to be the same to the bit wherever it is made
 def averaged(p: float, q: float, mass: float) -> float:
     """The score of the averaged weights from those of w and of late; mass: n^(power + 1)."""
     return p - q / mass if mass > 0.0 else p

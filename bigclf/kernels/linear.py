@@ -84,7 +84,7 @@ def update(w: Array, late: Array, shown: Array, rule: int, c: float, X: Any, pla
             if t == 0:
                 times = 0
             g = 1.0
-            if weighted:
+            if weighted and rule != PA:
                 g = plan.weight[u, i]
             if times > 0 and (rule != PERCEPTRON or t * m <= 0.0) and t * m < 1.0:
                 sq = row_sq(X, i)

@@ -19,7 +19,7 @@ from bigclf.kernels.averaging import averaged, power_of
 from bigclf.kernels.own_steps import LEAST, UNSEEN, row_go, row_way
 
 FAR = 500.0  # a margin beyond which nothing can be learned
-CLOSE = 1e-4  # relative: the next error of the flow is this one's cube
+CLOSE = 1e-5  # of the smaller of the step and 1: the next error of the flow is this one's cube
 
 
 class Steps(NamedTuple):
@@ -84,7 +84,7 @@ def flow(a: float, g: float, c: float) -> float:
         slope = 1.0 + a + e
         step = 2.0 * over * slope / (2.0 * slope * slope - over * (a + e))
         z -= step
-        if abs(step) <= CLOSE * z:
+        if abs(step) <= CLOSE * min(z, 1.0):
             break
     return z
 

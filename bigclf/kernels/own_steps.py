@@ -44,12 +44,10 @@ def row_way(
 
 def row_go(X: Any, i: int, way: Array, a: float, w: Array, average: bool, b: float, late: Array) -> None:
     """w += a way and, on average, late += b way, entry by entry of row i."""
-    dense = isinstance(X, np.ndarray)
-    at = slice(None) if dense else X.indices[X.indptr[i] : X.indptr[i + 1]]
-    step = way[0] if dense else way[0, : at.size]
-    w[at] += a * step
+    at = np.arange(w.size) if isinstance(X, np.ndarray) else X.indices[X.indptr[i] : X.indptr[i + 1]]
+    w[at] += a * way[0, : at.size]
     if average:
-        late[at] += b * step
+        late[at] += b * way[0, : at.size]
 
 
 @helper
