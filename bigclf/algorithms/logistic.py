@@ -11,7 +11,7 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Lea
     """The learner; with `average` it answers by the averaged weights."""
     import numpy as np
 
-    from bigclf.kernels import averaging, linear
+    from bigclf.kernels import linear
     from bigclf.kernels import logistic as k
 
     def init(shape: Shape) -> State:
@@ -25,10 +25,10 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Lea
     def decision(s: State, X: Any) -> Scores:
         if not average:
             return linear.score(s.w, X)
-        return averaging.score(s.w, s.late, s.shown, average_power, X)
+        return linear.averaged_decision(s, average_power, X)
 
     def weights(s: State) -> Array:
-        return averaging.weights(s.w, s.late, s.shown, average_power)
+        return linear.averaged_weights(s, average_power)
 
     axes = k.AVERAGED if average else k.AXES
     return Learner(init, update, decision, axes, signed=("w", "late"), logit=True, weights=weights if average else None)

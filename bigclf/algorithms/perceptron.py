@@ -24,7 +24,7 @@ def first_order(rule: str, C: float = 1.0, average: bool = False) -> Learner:
     >>> learner.update(learner.init(Shape(1, 2, 2)), Block(np.arange(2), X, y), plan).w
     array([[1., 2.]])
     """
-    from bigclf.kernels import averaging, linear
+    from bigclf.kernels import linear
 
     number = linear.RULES[rule]
 
@@ -37,10 +37,10 @@ def first_order(rule: str, C: float = 1.0, average: bool = False) -> Learner:
         return Learner(linear.zeros, update, linear.decision, linear.AXES, signed=("w",))
 
     def decision(state: State, X: Any) -> Scores:
-        return averaging.score(state.w, state.late, state.shown, 0, X)
+        return linear.averaged_decision(state, 0, X)
 
     def weights(state: State) -> Array:
-        return averaging.weights(state.w, state.late, state.shown, 0)
+        return linear.averaged_weights(state, 0)
 
     return Learner(linear.averaged_zeros, update, decision, linear.AVERAGED, signed=("w", "late"), weights=weights)
 

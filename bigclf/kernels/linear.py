@@ -9,7 +9,7 @@ import numpy as np
 from bigclf.block import row_axpy, row_dot, row_sq, rows
 from bigclf.core import Array, Plan, Scores, Shape
 from bigclf.jit import helper, kernel
-from bigclf.kernels.averaging import averaged
+from bigclf.kernels.averaging import average, averaged
 
 RULES = {"perceptron": 0, "pa": 1, "pa-1": 2, "pa-2": 3}
 PERCEPTRON, PA, PA1 = 0, 1, 2
@@ -68,15 +68,15 @@ def update(w: Array, late: Array, shown: Array, rule: int, c: float, X: Any, pla
     weighted = plan.weight.shape[1] > 0
     repeated = plan.repeat.shape[1] > 0
     tell = plan.post.shape[1] > 0
-    average = shown.size > 0
+    keep = shown.size > 0
     for u in range(plan.target.shape[0]):
         wu = w[u]
         lu = late[u]
-        n = shown[u] if average else 0.0
+        n = shown[u] if keep else 0.0
         for i in range(rows(X)):
             t = plan.target[u, i]
             m = row_dot(X, i, wu)
-            q = row_dot(X, i, lu) if average else 0.0
+            q = row_dot(X, i, lu) if keep else 0.0
             plan.pre[u, i] = averaged(m, q, n)
             times = 1
             if repeated:
@@ -96,7 +96,7 @@ def update(w: Array, late: Array, shown: Array, rule: int, c: float, X: Any, pla
                     if s != 0.0:
                         row_axpy(s, X, i, wu)
                         m += s * sq  # the new score, without touching the row again
-                        if average:
+                        if keep:
                             row_axpy(s * n, X, i, lu)
                             q += s * n * sq
                     n += g
@@ -104,7 +104,7 @@ def update(w: Array, late: Array, shown: Array, rule: int, c: float, X: Any, pla
                 n += times * g
             if tell:
                 plan.post[u, i] = averaged(m, q, n)
-        if average:
+        if keep:
             shown[u] = n
 
 
@@ -126,3 +126,13 @@ def score(w: Array, X: Any) -> Scores:
     out = np.empty((w.shape[0], rows(X)))
     score_into(w, X, out)
     return out
+
+
+def averaged_decision(state: Any, power: int, X: Any) -> Scores:
+    """Decision values (units, n) of the average of the weights of a state that has `late` and `shown`."""
+    return average(score(state.w, X), score(state.late, X), state.shown, power)
+
+
+def averaged_weights(state: Any, power: int) -> Array:
+    """The average of its weights (units, cols)."""
+    return average(state.w, state.late, state.shown, power)

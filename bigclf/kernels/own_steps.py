@@ -21,25 +21,33 @@ BELOW_ONE = 1.0 - 2.0**-51  # so that no |x| / s is above 1 for its rounding
 
 
 def row_way(
-    X: Any, i: int, g: float, w: Array, late: Array, average: bool, square: Array, scale: Array, way: Array
-) -> tuple[float, float, float]:
+    X: Any,
+    i: int,
+    g: float,
+    w: Array,
+    late: Array,
+    average: bool,
+    square: Array,
+    scale: Array,
+    way: Array,
+    moved: Array,
+) -> float:
     """Add g x^2 / s^2 to G and write the direction of the step of row i into `way`, entry by entry.
 
     Where the row has the largest value of a column, what was learned of the column is first made as if it had always
-    been in these units. Returns the product of the direction with x, and what x.w and x.late have grown by.
+    been in these units; moved (2,) is what x.w and x.late have grown by. Returns the product of the direction with x.
     """
     x = np.zeros(scale.size)
     row_axpy(1.0, X, i, x)
-    p = q = 0.0
+    moved[:] = 0.0
     for j in np.flatnonzero(np.abs(x) * scale > 1.0):
-        dp, dq = rescale(float(x[j]), int(j), w, late, average, square, scale)
-        p, q = p + dp, q + dq
+        rescale(float(x[j]), int(j), w, late, average, square, scale, moved)
     v = x * scale
     square += g * v * v
     d = v * scale / np.sqrt(square)
     at = np.arange(x.size) if isinstance(X, np.ndarray) else X.indices[X.indptr[i] : X.indptr[i + 1]]
     way[0, : at.size] = d[at]
-    return float(d @ x), p, q
+    return float(d @ x)
 
 
 def row_go(X: Any, i: int, way: Array, a: float, w: Array, average: bool, b: float, late: Array) -> None:
@@ -58,25 +66,24 @@ def root(s: float) -> float:
 
 
 @helper
-def rescale(x: float, j: int, w: Array, late: Array, average: bool, square: Array, scale: Array) -> tuple[float, float]:
-    """Make |x| the largest value of column j; what x w_j and x late_j have grown by."""
+def rescale(x: float, j: int, w: Array, late: Array, average: bool, square: Array, scale: Array, moved: Array) -> None:
+    """Make |x| the largest value of column j; add to `moved` what x w_j and x late_j grow by."""
     new = min(BELOW_ONE / abs(x), UNSEEN)
     ratio = new / scale[j]
     scale[j] = new
     square[j] = max(square[j] * ratio * ratio, LEAST)
-    p = x * w[j] * (ratio - 1.0)
+    moved[0] += x * w[j] * (ratio - 1.0)
     w[j] *= ratio
-    q = 0.0
     if average:
-        q = x * late[j] * (ratio - 1.0)
+        moved[1] += x * late[j] * (ratio - 1.0)
         late[j] *= ratio
-    return p, q
 
 
 @overload(row_way, **OPTIONS)
-def _row_way(X, i, g, w, late, average, square, scale, way):  # type: ignore[no-untyped-def]
-    def dense(X, i, g, w, late, average, square, scale, way):  # type: ignore[no-untyped-def]
-        p = q = k = 0.0
+def _row_way(X, i, g, w, late, average, square, scale, way, moved):  # type: ignore[no-untyped-def]
+    def dense(X, i, g, w, late, average, square, scale, way, moved):  # type: ignore[no-untyped-def]
+        k = 0.0
+        moved[:] = 0.0
         beyond = 0
         for j in range(X.shape[1]):
             beyond += abs(np.float64(X[i, j])) * scale[j] > 1.0
@@ -84,9 +91,7 @@ def _row_way(X, i, g, w, late, average, square, scale, way):  # type: ignore[no-
             for j in range(X.shape[1]):
                 x = np.float64(X[i, j])
                 if abs(x) * scale[j] > 1.0:
-                    dp, dq = rescale(x, j, w, late, average, square, scale)
-                    p += dp
-                    q += dq
+                    rescale(x, j, w, late, average, square, scale, moved)
         for j in range(X.shape[1]):
             x = np.float64(X[i, j])
             v = x * scale[j]
@@ -95,29 +100,39 @@ def _row_way(X, i, g, w, late, average, square, scale, way):  # type: ignore[no-
             d = v * scale[j] * root(s)
             way[0, j] = d
             k += d * x
-        return k, p, q
+        return k
 
-    def csr(X, i, g, w, late, average, square, scale, way):  # type: ignore[no-untyped-def]
-        p = q = k = 0.0
-        start = X.indptr[i]
-        size = X.indptr[i + 1] - start
-        for n in range(size):
-            x = np.float64(X.data[start + n])
-            j = X.indices[start + n]
-            if abs(x) * scale[j] > 1.0:
-                dp, dq = rescale(x, j, w, late, average, square, scale)
-                p += dp
-                q += dq
-            v = x * scale[j]
-            s = square[j] + g * v * v
-            square[j] = s
-            way[0, n] = v * scale[j]
-            way[1, n] = s
-        for n in range(size):
-            d = way[0, n] * root(way[1, n])
-            way[0, n] = d
-            k += d * np.float64(X.data[start + n])
-        return k, p, q
+    def csr(X, i, g, w, late, average, square, scale, way, moved):  # type: ignore[no-untyped-def]
+        data = X.data[X.indptr[i] : X.indptr[i + 1]]
+        at = X.indices[X.indptr[i] : X.indptr[i + 1]]
+        scales, squares = way[0, : at.size], way[1, : at.size]
+        moved[:] = 0.0
+        beyond = 0
+        for n in range(at.size):  # what is scattered is gathered first: the loop over it is vectorised then
+            j = np.uint32(at[n])
+            scales[n] = scale[j]
+            squares[n] = square[j]
+            beyond += abs(np.float64(data[n])) * scale[j] > 1.0
+        if beyond > 0:
+            for n in range(at.size):
+                x = np.float64(data[n])
+                j = at[n]
+                if abs(x) * scale[j] > 1.0:
+                    rescale(x, j, w, late, average, square, scale, moved)
+                    scales[n] = scale[j]
+                    squares[n] = square[j]
+        k = 0.0
+        for n in range(at.size):
+            x = np.float64(data[n])
+            v = x * scales[n]
+            s = squares[n] + g * v * v
+            squares[n] = s
+            d = v * scales[n] * root(s)
+            scales[n] = d
+            k += d * x
+        for n in range(at.size):
+            square[np.uint32(at[n])] = squares[n]
+        return k
 
     return dense if isinstance(X, types.Array) else csr
 
@@ -132,15 +147,14 @@ def _row_go(X, i, way, a, w, average, b, late):  # type: ignore[no-untyped-def]
                 late[j] += b * way[0, j]
 
     def csr(X, i, way, a, w, average, b, late):  # type: ignore[no-untyped-def]
-        start = X.indptr[i]
-        size = X.indptr[i + 1] - start
+        at = X.indices[X.indptr[i] : X.indptr[i + 1]]
         if average:
-            for n in range(size):
-                j = X.indices[start + n]
+            for n in range(at.size):
+                j = np.uint32(at[n])
                 w[j] += a * way[0, n]
                 late[j] += b * way[0, n]
         else:
-            for n in range(size):
-                w[X.indices[start + n]] += a * way[0, n]
+            for n in range(at.size):
+                w[np.uint32(at[n])] += a * way[0, n]
 
     return dense if isinstance(X, types.Array) else csr
