@@ -1,4 +1,10 @@
-"""Online logistic regression: scores are log-odds."""
+"""Online logistic regression: scores are log-odds.
+
+Normalized adaptive gradients, of which the common factor sqrt(t / N) is left out: it makes steps shorter the more
+columns a row has, which the importance-aware step sees to row by row, and loses on sparse rows. A row is judged by the
+score that it was given, before its own values change the units of columns. Since each column has a unit of its own,
+--scale is `none`: no other would change more than rounding, but for what it does to the origin.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +25,7 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Lea
 
     def update(s: State, block: Block, plan: Plan) -> State:
         late, shown = (s.late, s.shown) if average else (s.w, linear.NOBODY)
-        k.update(s.w, s.square, s.scale, late, shown, eta, average_power, block.X, plan, np.empty((2, s.w.shape[1])))
+        k.update(s.w, s.square, s.scale, late, shown, eta, average_power, block.X, plan, *np.empty((2, s.w.shape[1])))
         return s
 
     def decision(s: State, X: Any) -> Scores:

@@ -101,10 +101,11 @@ def update(
     X: Any,
     plan: Plan,
     way: Array,
+    spare: Array,
 ) -> None:
     """Show each row to each unit. shown (units,): empty where nothing is averaged; late is not used then.
 
-    way (2, cols): scratch.
+    way, spare (cols,): scratch.
     """
     weighted = plan.weight.shape[1] > 0
     repeated = plan.repeat.shape[1] > 0
@@ -131,12 +132,14 @@ def update(
                 m = t * p
                 a = np.exp(min(max(m, -FAR), FAR))
                 g = 1.0 / (1.0 + a)
-                k = row_way(X, i, h * g * g, wu, lu, average, gu, su, way, moved)
+                k = row_way(X, i, h * g * g, wu, lu, average, gu, su, way, spare, moved)
                 p += moved[0]
                 q += moved[1]
                 if k > 0.0:
                     z = t * flow(a, g, eta * h * k)
-                    row_go(X, i, way, z / k, wu, average, z / k * before, lu)
+                    row_go(X, i, way, z / k, wu)
+                    if average:
+                        row_go(X, i, way, z / k * before, lu)
                     p += z
                     q += z * before
                 n += h

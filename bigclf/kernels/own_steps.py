@@ -30,12 +30,14 @@ def row_way(
     square: Array,
     scale: Array,
     way: Array,
+    spare: Array,
     moved: Array,
 ) -> float:
     """Add g x^2 / s^2 to G and write the direction of the step of row i into `way`, entry by entry.
 
     Where the row has the largest value of a column, what was learned of the column is first made as if it had always
-    been in these units; moved (2,) is what x.w and x.late have grown by. Returns the product of the direction with x.
+    been in these units; moved (2,) is what x.w and x.late have grown by, spare (cols,) is scratch. Returns the
+    product of the direction with x.
     """
     x = np.zeros(scale.size)
     row_axpy(1.0, X, i, x)
@@ -46,16 +48,14 @@ def row_way(
     square += g * v * v
     d = v * scale / np.sqrt(square)
     at = np.arange(x.size) if isinstance(X, np.ndarray) else X.indices[X.indptr[i] : X.indptr[i + 1]]
-    way[0, : at.size] = d[at]
+    way[: at.size] = d[at]
     return float(d @ x)
 
 
-def row_go(X: Any, i: int, way: Array, a: float, w: Array, average: bool, b: float, late: Array) -> None:
-    """w += a way and, on average, late += b way, entry by entry of row i."""
+def row_go(X: Any, i: int, way: Array, a: float, w: Array) -> None:
+    """w += a way, entry by entry of row i."""
     at = np.arange(w.size) if isinstance(X, np.ndarray) else X.indices[X.indptr[i] : X.indptr[i + 1]]
-    w[at] += a * way[0, : at.size]
-    if average:
-        late[at] += b * way[0, : at.size]
+    w[at] += a * way[: at.size]
 
 
 @helper
@@ -80,8 +80,8 @@ def rescale(x: float, j: int, w: Array, late: Array, average: bool, square: Arra
 
 
 @overload(row_way, **OPTIONS)
-def _row_way(X, i, g, w, late, average, square, scale, way, moved):  # type: ignore[no-untyped-def]
-    def dense(X, i, g, w, late, average, square, scale, way, moved):  # type: ignore[no-untyped-def]
+def _row_way(X, i, g, w, late, average, square, scale, way, spare, moved):  # type: ignore[no-untyped-def]
+    def dense(X, i, g, w, late, average, square, scale, way, spare, moved):  # type: ignore[no-untyped-def]
         k = 0.0
         moved[:] = 0.0
         beyond = 0
@@ -98,14 +98,14 @@ def _row_way(X, i, g, w, late, average, square, scale, way, moved):  # type: ign
             s = square[j] + g * v * v
             square[j] = s
             d = v * scale[j] * root(s)
-            way[0, j] = d
+            way[j] = d
             k += d * x
         return k
 
-    def csr(X, i, g, w, late, average, square, scale, way, moved):  # type: ignore[no-untyped-def]
+    def csr(X, i, g, w, late, average, square, scale, way, spare, moved):  # type: ignore[no-untyped-def]
         data = X.data[X.indptr[i] : X.indptr[i + 1]]
         at = X.indices[X.indptr[i] : X.indptr[i + 1]]
-        scales, squares = way[0, : at.size], way[1, : at.size]
+        scales, squares = way[: at.size], spare[: at.size]
         moved[:] = 0.0
         beyond = 0
         for n in range(at.size):  # what is scattered is gathered first: the loop over it is vectorised then
@@ -138,23 +138,14 @@ def _row_way(X, i, g, w, late, average, square, scale, way, moved):  # type: ign
 
 
 @overload(row_go, **OPTIONS)
-def _row_go(X, i, way, a, w, average, b, late):  # type: ignore[no-untyped-def]
-    def dense(X, i, way, a, w, average, b, late):  # type: ignore[no-untyped-def]
+def _row_go(X, i, way, a, w):  # type: ignore[no-untyped-def]
+    def dense(X, i, way, a, w):  # type: ignore[no-untyped-def]
         for j in range(X.shape[1]):
-            w[j] += a * way[0, j]
-        if average:
-            for j in range(X.shape[1]):
-                late[j] += b * way[0, j]
+            w[j] += a * way[j]
 
-    def csr(X, i, way, a, w, average, b, late):  # type: ignore[no-untyped-def]
-        at = X.indices[X.indptr[i] : X.indptr[i + 1]]
-        if average:
-            for n in range(at.size):
-                j = np.uint32(at[n])
-                w[j] += a * way[0, n]
-                late[j] += b * way[0, n]
-        else:
-            for n in range(at.size):
-                w[np.uint32(at[n])] += a * way[0, n]
+    def csr(X, i, way, a, w):  # type: ignore[no-untyped-def]
+        start = X.indptr[i]
+        for n in range(X.indptr[i + 1] - start):
+            w[np.uint32(X.indices[start + n])] += a * way[n]
 
     return dense if isinstance(X, types.Array) else csr
