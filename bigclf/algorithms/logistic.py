@@ -2,8 +2,8 @@
 
 Normalized adaptive gradients, of which the common factor sqrt(t / N) is left out: it makes steps shorter the more
 columns a row has, which the importance-aware step sees to row by row, and loses on sparse rows. A row is judged by the
-score that it was given, before its own values change the units of columns. Since each column has a unit of its own,
---scale is `none`: no other would change more than rounding, but for what it does to the origin.
+score that it was given, before its own values change the units of columns. Steps do not depend on the unit of a
+column, but on where its zero is: --scale is `std`, which on sparse rows is as good as none.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SPECS = (
                 high=20,
             ),
         ),
-        scale="none",
+        scale="std",
         memory="32 bytes x units x columns; 24 with --no-average",
     ),
 )
