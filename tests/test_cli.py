@@ -139,7 +139,8 @@ def test_info(good, write):
     write("a.csv", csv(50))
     good("train", "a.csv", "--label", "y", "--algo", "pa-1", "--C", "0.5", "-q")
     d = good("info", "model.npz", "--json", "--weights", "--top", "2").json
-    assert (d["algorithm"], d["params"], d["rows"], d["passes"]) == ("pa-1", {"C": 0.5, "drift": "none"}, 50, 1)
+    off = {"average": False, "drift": "none"}
+    assert (d["algorithm"], d["params"], d["rows"], d["passes"]) == ("pa-1", {"C": 0.5} | off, 50, 1)
     assert d["classes"] == ["no", "yes"] and d["positive"] == "yes" and d["label"] == "y" and d["input"] == "table"
     assert list(d["weights"]) == ["yes"] and len(d["weights"]["yes"]) == 2
     assert "pa-1" in good("info", "model.npz").out
