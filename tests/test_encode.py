@@ -11,14 +11,14 @@ from bigclf.block import Csr, cols, densify
 from bigclf.errors import DataError, UsageError
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, make_schema
-from bigclf.reading.raw import Raw, Skips, Sparse, Words
+from bigclf.reading.raw import Raw, Skips, Sparse, Table, Words
 from bigclf.reading.schema import Schema, split_scale
 
 
 def table(label, **columns):
     n = len(label)
     names = sorted(set(label))
-    data = {}
+    data = Table()
     for name, values in columns.items():
         if isinstance(values[0], str) or values[0] is None:
             words = sorted({v for v in values if v is not None})

@@ -26,7 +26,7 @@ from bigclf.reading.csv_part import Part, Texts, texts
 from bigclf.reading.csv_piece import Dialect
 from bigclf.reading.labels import NUMBER
 from bigclf.reading.options import ReadOptions
-from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Words
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Table, Words
 from bigclf.reading.source import Source
 from bigclf.reading.span import Span, spans
 from bigclf.reading.stored import Meter
@@ -191,7 +191,7 @@ class CsvReader(TableReader):
                 for fault in result.faults:
                     self.skips.fault(fault)
             if len(row):
-                yield Raw(row, data, label, partial(_where, piece, row), head, at)
+                yield Raw(row, Table(data), label, partial(_where, piece, row), head, at)
 
     def _fast(self, piece: Part, kinds: dict[str, str]) -> tuple[dict[str, Column], Words | None, int] | None:
         """Columns, label and number of rows by pyarrow's conversion; None where a closer look is due."""

@@ -16,17 +16,17 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
+from bigclf.reading.arrow_parquet import pq
 from bigclf.reading.labels import number_name
 from bigclf.reading.parquet_groups import Groups, picked, readable, row_bytes
-from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Words
+from bigclf.reading.raw import FIRST, HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Table, Words
 from bigclf.reading.stored import check
 from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, codes, finite, floats, show, spell, words
 
-MOST_ROWS = 65_536  # of one batch
+MOST_ROWS = 8_192  # of one batch: more would leave the nearest caches, and gain nothing
 READ_BUFFER = 1 << 16  # bytes for each column
 
 
@@ -126,8 +126,10 @@ class ParquetReader(TableReader):
     ) -> Iterator[Raw]:
         wrong: dict[int, str] = {}
         data: dict[str, Column] = {}
-        numbers = _matrix(batch, [name for name, kind in cast("Kinds", self.kinds).columns if kind == "number"])
-        for name, kind in cast("Kinds", self.kinds).columns:
+        columns = cast("Kinds", self.kinds).columns
+        plain, tensor = _tensor(batch, [name for name, kind in columns if kind == "number"])
+        numbers = dict(zip(plain, tensor.T, strict=True))
+        for name, kind in columns:
             if kind == "words":
                 data[name] = _words(batch.column(name), f"column {name!r}", wrong)
                 continue
@@ -144,14 +146,17 @@ class ParquetReader(TableReader):
         row = np.arange(self.rows, self.rows + batch.num_rows)
         start = self.rows
         self.rows += batch.num_rows
+        table = Table(data)
+        if columns and all(kind == "number" for _, kind in columns):
+            table = _laid_out(data, tensor if len(plain) == len(columns) else None)
         if wrong:
             for at in sorted(wrong):
                 self.skips.fault(DataError(place(at), wrong[at]))
             good = np.delete(np.arange(batch.num_rows), list(wrong))
             row, label = row[good], None if label is None else words(label.code[good], label.names)
-            data = {n: words(c.code[good], c.names) if isinstance(c, Words) else c[good] for n, c in data.items()}
+            table = table.rows(good)
         if len(row):
-            yield Raw(row, data, label, lambda i: place(int(row[i]) - start), head, cursor)
+            yield Raw(row, table, label, lambda i: place(int(row[i]) - start), head, cursor)
 
 
 _PLURAL = {"number": "numbers", "words": "words", None: "neither numbers nor words"}
@@ -185,20 +190,33 @@ def _numbers(column: Any) -> NDArray[np.float64]:
     return floats(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
 
 
-def _matrix(batch: Any, names: list[str]) -> dict[str, NDArray[np.float64]]:
-    """Those of the columns that are float32 or float64, converted in one call; none when a value is infinite.
+def _tensor(batch: Any, names: list[str]) -> tuple[list[str], NDArray[Any]]:
+    """Those of the columns that are float32 or float64, in one array (n, columns); none when a value is infinite.
 
     Column by column a batch of thousands of columns would take mostly calls.
     """
     types = dict(zip(batch.schema.names, batch.schema.types, strict=True))
     plain = [name for name in names if types[name] in (pa.float32(), pa.float64())]
+    none: tuple[list[str], NDArray[Any]] = [], np.empty((batch.num_rows, 0))
     if not plain:
-        return {}
+        return none
     tensor = batch.select(plain).to_tensor(null_to_nan=True, row_major=False).to_numpy()
-    values = tensor.astype(np.float64, order="F", copy=False)
-    if not finite(values) and np.isinf(values).any():
-        return {}
-    return dict(zip(plain, values.T, strict=True))
+    if not finite(tensor) and np.isinf(tensor).any():
+        return none
+    return plain, tensor
+
+
+def _laid_out(data: dict[str, Any], tensor: NDArray[Any] | None) -> Table:
+    """Columns of numbers by rows, as a block has them; by way of `tensor`, where it holds them all.
+
+    To write a row's values one after the other is ten times faster than to go through the rows for every column.
+    """
+    if tensor is None:
+        tensor = np.stack(list(data.values())).T
+    matrix = np.empty((len(tensor), FIRST + len(data)), tensor.dtype)
+    matrix[:, :FIRST] = 0.0
+    matrix[:, FIRST:] = tensor
+    return Table.laid_out(data, matrix)
 
 
 def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:

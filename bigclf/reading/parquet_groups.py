@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
+from bigclf.reading.arrow_parquet import pq
 from bigclf.reading.source import Source
 from bigclf.reading.span import Share
 from bigclf.reading.table import Layout
