@@ -19,12 +19,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
+from bigclf.reading.arrow_columns import codes, floats
 from bigclf.reading.arrow_parquet import pq
 from bigclf.reading.labels import number_name
 from bigclf.reading.parquet_groups import Groups, picked, readable, row_bytes
 from bigclf.reading.raw import FIRST, HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Table, Words
 from bigclf.reading.stored import check
-from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, codes, finite, floats, show, spell, words
+from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, finite, show, spell, words
 
 MOST_ROWS = 8_192  # of one batch: more would leave the nearest caches, and gain nothing
 READ_BUFFER = 1 << 16  # bytes for each column
