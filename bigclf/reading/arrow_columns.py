@@ -31,3 +31,16 @@ def floats(column: Any) -> NDArray[np.float64]:
 def whole(column: Any) -> Any:
     """The one array of a column that a table holds in chunks."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def bare(column: Any) -> NDArray[Any] | None:
+    """The numbers of a column as they lie in memory, read-only; None for other types, and where one is missing.
+
+    pyarrow's own way would look for pandas and import it.
+    """
+    t = pa.types
+    if column.null_count or not (t.is_integer(column.type) or t.is_float32(column.type) or t.is_float64(column.type)):
+        return None
+    kind = np.dtype(column.type.to_pandas_dtype())
+    values = np.frombuffer(column.buffers()[1], kind, len(column) + column.offset)
+    return values[column.offset :]

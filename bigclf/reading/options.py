@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 BLOCK_SIZE = 4 << 20
+TABLE_BLOCK = 1 << 20  # of CSV and Parquet: larger ones gain nothing there, and each is alive in several forms
 LAST_COLUMN = 2**31 - 2
 
 

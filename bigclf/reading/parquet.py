@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
-from bigclf.reading.arrow_columns import codes, floats
+from bigclf.reading.arrow_columns import bare, codes, floats
 from bigclf.reading.arrow_parquet import pq
 from bigclf.reading.labels import number_name
 from bigclf.reading.parquet_groups import Groups, picked, readable, row_bytes
@@ -28,7 +29,8 @@ from bigclf.reading.stored import check
 from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, finite, show, spell, words
 
 MOST_ROWS = 8_192  # of one batch: more would leave the nearest caches, and gain nothing
-READ_BUFFER = 1 << 16  # bytes for each column
+READ_BUFFER = 1 << 14  # bytes for each column
+RUN = 4  # batches, at least, that row groups read in one go give
 
 
 class ParquetReader(TableReader):
@@ -76,7 +78,9 @@ class ParquetReader(TableReader):
         first = self._from.offset if number == self._from.source else 0
         left = [g for g in mine if groups.ends[g] > first]
         at = groups.start(left[0]) if left else 0
-        for whole in file.iter_batches(batch_size=rows, row_groups=left, columns=names, use_threads=False):
+        runs = groups.runs(left, RUN * rows)
+        batches = (file.iter_batches(rows, row_groups=run, columns=names, use_threads=False) for run in runs)
+        for whole in chain.from_iterable(batches):
             passed = min(max(first - at, 0), whole.num_rows)
             at += passed
             batch = whole.slice(passed, None if self.until is None else self.until - self.rows)
@@ -222,6 +226,11 @@ def _laid_out(data: dict[str, Any], tensor: NDArray[Any] | None) -> Table:
 
 def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:
     """A column of any usable type as words; rows whose text holds a NUL are noted in `wrong`."""
+    values = bare(column)
+    if values is not None and len(values):
+        found = np.unique(values)
+        if not np.isnan(found[-1]):
+            return words(np.searchsorted(found, values).astype(np.int32), [_name(value) for value in found.tolist()])
     t = pa.types
     if t.is_null(column.type):
         return Words(np.full(len(column), -1, np.int32), [])
@@ -234,12 +243,12 @@ def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:
     if len(names) > len(code):  # a dictionary of the whole row group: look at the used part only
         used, back = np.unique(np.append(code, -1), return_inverse=True)
         code, names = (back[:-1] - 1).astype(np.int32), names.take(pa.array(used[1:]))
-    found = words(code, [_name(value) for value in names.to_pylist()])
-    for at, name in enumerate(found.names):
+    named = words(code, [_name(value) for value in names.to_pylist()])
+    for at, name in enumerate(named.names):
         if "\0" in name:
-            for row in np.flatnonzero(found.code == at).tolist():
+            for row in np.flatnonzero(named.code == at).tolist():
                 wrong.setdefault(row, f"{what}: a NUL in {show(name)}")
-    return found
+    return named
 
 
 def _name(value: Any) -> str | None:
