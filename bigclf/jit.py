@@ -28,6 +28,7 @@ from bigclf import start  # noqa: E402
 
 if not _SCIPY:
     del sys.modules["scipy"]
+start.shed()
 
 __all__ = ["CACHE", "FAST", "exact_helper", "exact_kernel", "helper", "intrinsic", "kernel", "overload", "types"]
 

@@ -24,6 +24,8 @@ _SETTINGS = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 _ARENA_MAX = -8  # M_ARENA_MAX of mallopt(3)
+_DONTNEED = 4  # MADV_DONTNEED of madvise(2)
+_SHED = (8, 64)  # numbers of blocks by which new kernels were loaded
 
 # MiB of address space for each kind of input: the least under which train, predict, evaluate and check worked with
 # compiled kernels (bisected to 8 MiB, blocks of 4 MiB, some 30 columns), and what the first compilation adds.
@@ -46,6 +48,7 @@ _WORDS = {
 # MiB resident in a run that compiles its kernels; one that finds them in the cache takes up to 100 less.
 _COMPILING = {"model": 258, "libsvm": 272, "packed": 288, "csv": 232, "parquet": 260}
 _asked: list[str] = []  # kinds of input that this process has asked for
+_read = [0]  # blocks
 _cap: list[int] = []  # bytes that --budget grants
 
 
@@ -64,10 +67,31 @@ def prepare() -> None:
 
 
 def over() -> None:
-    """The first rows were read: what was imported is set aside, and rubbish is collected again."""
+    """Some rows were read: what was imported is set aside, rubbish is collected again, and idle code given back."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+    _read[0] += 1
+    if _read[0] in _SHED:
+        shed()
+
+
+def shed() -> None:
+    """Give the pages of LLVM's code back to the system: it is needed to load kernels, and not to run them.
+
+    They are read-only pages of the library's file, some 30 MiB: one that is touched again comes back from there.
+    """
+    import ctypes
+
+    try:
+        advise = ctypes.CDLL(None).madvise
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                if "libllvmlite" in line and " r-xp " in line:
+                    low, high = (int(part, 16) for part in line.split(maxsplit=1)[0].split("-"))
+                    advise(ctypes.c_void_p(low), ctypes.c_size_t(high - low), _DONTNEED)
+    except (OSError, AttributeError, ValueError):  # no Linux: then it stays
+        return
 
 
 def limit() -> int | None:
