@@ -25,7 +25,8 @@ _SETTINGS = {
 }
 _ARENA_MAX = -8  # M_ARENA_MAX of mallopt(3)
 _DONTNEED = 4  # MADV_DONTNEED of madvise(2)
-_SHED = (8, 64)  # numbers of blocks by which new kernels were loaded
+_LARGE = 4 << 20  # bytes of code
+_SHED = (1, 8, 64)  # numbers of blocks by which other code has come into use
 
 # MiB of address space for each kind of input: the least under which train, predict, evaluate and check worked with
 # compiled kernels (bisected to 8 MiB, blocks of 4 MiB, some 30 columns), and what the first compilation adds.
@@ -77,9 +78,9 @@ def over() -> None:
 
 
 def shed() -> None:
-    """Give the pages of LLVM's code back to the system: it is needed to load kernels, and not to run them.
+    """Give the code pages of large libraries back to the system: most of them are needed once, to load kernels.
 
-    They are read-only pages of the library's file, some 30 MiB: one that is touched again comes back from there.
+    They are read-only pages of files, some 50 MiB together: one that is touched again comes back from the file.
     """
     import ctypes
 
@@ -87,10 +88,11 @@ def shed() -> None:
         advise = ctypes.CDLL(None).madvise
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
             for line in maps:
-                if "libllvmlite" in line and " r-xp " in line:
+                if " r-xp " in line and ".so" in line:
                     low, high = (int(part, 16) for part in line.split(maxsplit=1)[0].split("-"))
-                    advise(ctypes.c_void_p(low), ctypes.c_size_t(high - low), _DONTNEED)
-    except (OSError, AttributeError, ValueError):  # no Linux: then it stays
+                    if high - low >= _LARGE:
+                        advise(ctypes.c_void_p(low), ctypes.c_size_t(high - low), _DONTNEED)
+    except (OSError, AttributeError, ValueError):  # no Linux: then they stay
         return
 
 
