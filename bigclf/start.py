@@ -29,14 +29,15 @@ _LARGE = 4 << 20  # bytes of code
 _SHED = (1, 8, 64)  # numbers of blocks by which other code has come into use
 
 # MiB of address space for each kind of input: the least under which train, predict, evaluate and check worked with
-# compiled kernels (bisected to 8 MiB, blocks of 4 MiB, some 30 columns), and what the first compilation adds.
+# compiled kernels (bisected to 8 MiB, blocks of the default size, some 30 columns), and what the first compilation adds.
 # numpy 2.4, numba 0.68, pyarrow 26, x86-64 Linux.
 _NEEDS = {
     "model": (312, 0),
     "libsvm": (368, 85),
     "packed": (476, 90),
-    "parquet": (506, 16),
-    "csv": (512, 16),
+    "parquet": (488, 34),
+    "csv": (376, 85),
+    "words": (490, 38),
 }
 _SLACK = 32  # for other versions, and for a thread that reads ahead
 _WORDS = {
@@ -45,9 +46,12 @@ _WORDS = {
     "packed": "to read packed or recoded text",
     "parquet": "to read Parquet",
     "csv": "to read CSV",
+    "words": "to read CSV of more than plain numbers",
 }
+# MiB resident once pyarrow reads CSV; what `--budget` left for the plain way need not do for it.
+_WORDS_RESIDENT = 200
 # MiB resident in a run that compiles its kernels; one that finds them in the cache takes up to 100 less.
-_COMPILING = {"model": 258, "libsvm": 272, "packed": 288, "csv": 232, "parquet": 260}
+_COMPILING = {"model": 258, "libsvm": 272, "packed": 288, "csv": 232, "words": 232, "parquet": 260}
 _asked: list[str] = []  # kinds of input that this process has asked for
 _read = [0]  # blocks
 _cap: list[int] = []  # bytes that --budget grants
@@ -115,13 +119,19 @@ def floor(kind: str, compiling: bool = False) -> int:
 
 
 def require(*kinds: str) -> None:
-    """Refuse a limit under which these kinds of input cannot be read: model, libsvm, packed, csv, tsv, parquet.
+    """Refuse a limit under which these kinds of input cannot be read: model, libsvm, packed, csv, tsv, words, parquet.
+
+    words: CSV in which something else than numbers was met, for which pyarrow is needed.
 
     To be called before numpy, numba or pyarrow is imported. Raises BudgetError.
     """
     known = ["csv" if kind == "tsv" else kind for kind in kinds]
-    _asked.extend(known)
+    _asked.extend(kind for kind in known if kind not in _asked)
     _check(known, compiling=False)
+    if "words" in known and _cap and _cap[0] < _WORDS_RESIDENT << 20:
+        raise BudgetError(
+            f"--budget is {_cap[0] >> 20} MiB, at least {_WORDS_RESIDENT} MiB is needed {_WORDS['words']}"
+        )
 
 
 def cap(size: int) -> None:

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from bigclf import start
 from bigclf.errors import DataError
 from bigclf.reading.csv_part import Part, Quick, Texts, texts
 from bigclf.reading.csv_piece import BAD_TEXT, Dialect
@@ -89,6 +90,7 @@ class CsvReader(TableReader):
         layout = head[0].layout
         self.kinds = layout.kinds(["number"] * len(layout.features))
         if layout.forced or not all(self._taken(part).at == len(part.data) for part in head):
+            start.require("words")
             from bigclf.reading.csv_head import determine
 
             self.kinds, self._plain = determine(head, self.skips.stop), None
@@ -221,6 +223,7 @@ class CsvReader(TableReader):
 
     def _any(self, piece: Part, head: bool) -> Iterator[Raw]:
         """Rows of whatever kind, by pyarrow."""
+        start.require("words")
         from bigclf.reading.csv_arrow import fast
         from bigclf.reading.csv_exact import exact
 
