@@ -29,7 +29,7 @@ _LARGE = 4 << 20  # bytes of code
 _SHED = (1, 8, 64)  # numbers of blocks by which other code has come into use
 
 # MiB of address space for each kind of input: the least under which train, predict, evaluate and check worked with
-# compiled kernels (bisected to 8 MiB, blocks of the default size, some 30 columns), and what the first compilation adds.
+# compiled kernels (bisected to 8 MiB, default blocks, some 30 columns), and what the first compilation adds.
 # numpy 2.4, numba 0.68, pyarrow 26, x86-64 Linux.
 _NEEDS = {
     "model": (312, 0),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tabular import SIZES
 
 from bigclf.errors import BigclfError
-from bigclf.reading import csv_arrow, csv_text
+from bigclf.reading import csv_arrow, csv_plain, csv_text
 from bigclf.reading.csv_plain import Plain
 from bigclf.reading.csv_text import CsvReader
 from bigclf.reading.options import ReadOptions
@@ -154,3 +154,11 @@ def test_a_table_of_numbers_has_its_rows_laid_out(write):
     assert all(np.shares_memory(column, raw.data.matrix) for column in raw.data.values())
     part = raw.data.rows(np.array([1]))
     assert part.matrix.tolist() == [[0, 0, 4, 5]] and part["b"].tolist() == [5]
+
+
+def test_labels_that_are_no_classes_are_not_kept(write, monkeypatch):
+    monkeypatch.setattr(csv_plain, "MOST_NAMES", 10)
+    write("t.csv", "y,a\n" + "".join(f"{i},1\n" for i in range(300)))
+    raws = list(CsvReader(find(["t.csv"], "csv"), ReadOptions(format="csv", label="y", block_size=64), Skips(True)))
+    assert [raw.label.names[k] for raw in raws for k in raw.label.code] == [str(i) for i in range(300)]
+    assert max(len(raw.label.names) for raw in raws[1:]) < 50

@@ -16,7 +16,7 @@ from bigclf.reading.ahead import IN_FLIGHT
 from bigclf.reading.feature_map import KINDS, LINEAR, FeatureMap
 from bigclf.reading.head import Wishes
 from bigclf.reading.labels import canonical
-from bigclf.reading.options import BLOCK_SIZE, TABLE_BLOCK, ReadOptions
+from bigclf.reading.options import BLOCK_SIZE, BLOCK_SIZES, ReadOptions
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
 from bigclf.training.budget import DENSE_TEXT, BlockNeed, before_rows, block_bytes, max_column
@@ -63,7 +63,7 @@ def read_options(
     form = {"tsv": "csv"}.get(sources[0].format, sources[0].format)
     packed = form == "libsvm" and any(s.compression for s in sources)
     room = before_rows(headroom(cap_of(given)), "packed" if packed else form, curve)
-    most = values.get("block_size", BLOCK_SIZE if form == "libsvm" else TABLE_BLOCK)
+    most = values.get("block_size", BLOCK_SIZES.get(form, BLOCK_SIZE))
     fits = block_bytes(room, BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT), most=most)
     values.setdefault("block_size", fits)
     return replace(ReadOptions(**values), max_column=max_column(room), **more)

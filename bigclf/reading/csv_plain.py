@@ -15,6 +15,8 @@ from bigclf.reading.libsvm_tokens import CHUNK
 from bigclf.reading.raw import FIRST, Table, Words
 from bigclf.reading.table import Kinds, Layout, spell
 
+MOST_NAMES = 4096  # of classes that are kept in mind: more are no classes, and would fill the memory
+_NO_LABELS = Labels()
 _DELIMITERS, _QUOTES = (",", ";", "\t", "|", " ", ":"), ("", '"', "'", "`")  # others may be a part of numbers
 
 
@@ -59,7 +61,9 @@ class Plain:
 
         The last byte is a newline, and PAD bytes before and behind may be read.
         """
-        state, labels = self._state, self._labels or Labels()
+        if self._labels is not None and len(self._labels.names) > MOST_NAMES:
+            self._labels = Labels()
+        state, labels = self._state, self._labels or _NO_LABELS
         state[[kernel.AT, kernel.STOP_AT, kernel.LINE, kernel.ROWS, kernel.MOST]] = start, end, line, 0, most
         rows = int((end - start) * (self._per_byte or self._guess(buffer, start, end))) + 16
         if most >= 0:

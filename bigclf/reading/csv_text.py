@@ -90,10 +90,11 @@ class CsvReader(TableReader):
         layout = head[0].layout
         self.kinds = layout.kinds(["number"] * len(layout.features))
         if layout.forced or not all(self._taken(part).at == len(part.data) for part in head):
+            self.kinds = self._plain = None
             start.require("words")
             from bigclf.reading.csv_head import determine
 
-            self.kinds, self._plain = determine(head, self.skips.stop), None
+            self.kinds = determine(head, self.skips.stop)
         self.rows = 0
         return head
 

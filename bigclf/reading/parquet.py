@@ -11,7 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, cast
 
@@ -29,7 +29,7 @@ from bigclf.reading.stored import check
 from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, finite, show, spell, words
 
 MOST_ROWS = 8_192  # of one batch: more would leave the nearest caches, and gain nothing
-READ_BUFFER = 1 << 14  # bytes for each column
+READ_BUFFER = 1 << 16  # bytes for each column
 RUN = 4  # batches, at least, that row groups read in one go give
 
 
@@ -200,8 +200,7 @@ def _tensor(batch: Any, names: list[str]) -> tuple[list[str], NDArray[Any]]:
 
     Column by column a batch of thousands of columns would take mostly calls.
     """
-    types = dict(zip(batch.schema.names, batch.schema.types, strict=True))
-    plain = [name for name in names if types[name] in (pa.float32(), pa.float64())]
+    plain = _floats(batch.schema, tuple(names))
     none: tuple[list[str], NDArray[Any]] = [], np.empty((batch.num_rows, 0))
     if not plain:
         return none
@@ -209,6 +208,12 @@ def _tensor(batch: Any, names: list[str]) -> tuple[list[str], NDArray[Any]]:
     if not finite(tensor) and np.isinf(tensor).any():
         return none
     return plain, tensor
+
+
+@lru_cache(maxsize=1)
+def _floats(schema: Any, names: tuple[str, ...]) -> list[str]:
+    types = dict(zip(schema.names, schema.types, strict=True))
+    return [name for name in names if types[name] in (pa.float32(), pa.float64())]
 
 
 def _laid_out(data: dict[str, Any], tensor: NDArray[Any] | None) -> Table:
