@@ -35,6 +35,7 @@ with _scipy_hidden():
     from numba.core import event
     from numba.core.runtime.nrt import rtsys
     from numba.extending import intrinsic, overload
+start.shed()
 
 __all__ = ["CACHE", "FAST", "exact_helper", "exact_kernel", "helper", "intrinsic", "kernel", "overload", "types"]
 

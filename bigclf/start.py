@@ -26,16 +26,20 @@ _SETTINGS = {
 }
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # of mallopt(3)
 _KEPT = 16 << 20  # bytes that the heap may keep for later
+_DONTNEED = 4  # MADV_DONTNEED of madvise(2)
+_LARGE = 4 << 20  # bytes of code
+_SHED = (1, 8, 64)  # numbers of blocks by which other code has come into use
 
 # MiB of address space for each kind of input: the least under which train, predict, evaluate and check worked with
-# compiled kernels (bisected to 8 MiB, blocks of 4 MiB, some 30 columns), and what the first compilation adds.
+# compiled kernels (bisected to 8 MiB, default blocks, some 30 columns), and what the first compilation adds.
 # numpy 2.4, numba 0.68, pyarrow 26, x86-64 Linux.
 _NEEDS = {
     "model": (312, 0),
     "libsvm": (368, 85),
     "packed": (476, 90),
-    "parquet": (506, 16),
-    "csv": (512, 16),
+    "parquet": (488, 34),
+    "csv": (376, 85),
+    "words": (490, 38),
 }
 _SLACK = 32  # for other versions, and for a thread that reads ahead
 _WORDS = {
@@ -44,10 +48,14 @@ _WORDS = {
     "packed": "to read packed or recoded text, or to write scores",
     "parquet": "to read Parquet",
     "csv": "to read CSV",
+    "words": "to read CSV of more than plain numbers",
 }
+# MiB resident once pyarrow reads CSV; what `--budget` left for the plain way need not do for it.
+_WORDS_RESIDENT = 200
 # MiB resident in a run that compiles its kernels; one that finds them in the cache takes up to 100 less.
-_COMPILING = {"model": 258, "libsvm": 272, "packed": 288, "csv": 232, "parquet": 260}
+_COMPILING = {"model": 258, "libsvm": 272, "packed": 288, "csv": 232, "words": 232, "parquet": 260}
 _asked: list[str] = []  # kinds of input that this process has asked for
+_read = [0]  # blocks
 _cap: list[int] = []  # bytes that --budget grants
 _told: list[Callable[[], None]] = []  # who is to hear, once, that kernels are being compiled
 
@@ -67,10 +75,32 @@ def prepare() -> None:
 
 
 def over() -> None:
-    """The first rows were read: what was imported is set aside, and rubbish is collected again."""
+    """Some rows were read: what was imported is set aside, rubbish is collected again, and idle code given back."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+    _read[0] += 1
+    if _read[0] in _SHED:
+        shed()
+
+
+def shed() -> None:
+    """Give the code pages of large libraries back to the system: most of them are needed once, to load kernels.
+
+    They are read-only pages of files, some 50 MiB together: one that is touched again comes back from the file.
+    """
+    import ctypes
+
+    try:
+        advise = ctypes.CDLL(None).madvise
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                if " r-xp " in line and ".so" in line:
+                    low, high = (int(part, 16) for part in line.split(maxsplit=1)[0].split("-"))
+                    if high - low >= _LARGE:
+                        advise(ctypes.c_void_p(low), ctypes.c_size_t(high - low), _DONTNEED)
+    except (OSError, AttributeError, ValueError):  # no Linux: then they stay
+        return
 
 
 def limit() -> int | None:
@@ -92,13 +122,19 @@ def floor(kind: str, compiling: bool = False) -> int:
 
 
 def require(*kinds: str) -> None:
-    """Refuse a limit under which these kinds of input cannot be read: model, libsvm, packed, csv, tsv, parquet.
+    """Refuse a limit under which these kinds of input cannot be read: model, libsvm, packed, csv, tsv, words, parquet.
+
+    words: CSV in which something else than numbers was met, for which pyarrow is needed.
 
     To be called before numpy, numba or pyarrow is imported. Raises BudgetError.
     """
     known = ["csv" if kind == "tsv" else kind for kind in kinds]
-    _asked.extend(known)
+    _asked.extend(kind for kind in known if kind not in _asked)
     _check(known, compiling=False)
+    if "words" in known and _cap and _cap[0] < _WORDS_RESIDENT << 20:
+        raise BudgetError(
+            f"--budget is {_cap[0] >> 20} MiB, at least {_WORDS_RESIDENT} MiB is needed {_WORDS['words']}"
+        )
 
 
 def cap(size: int) -> None:

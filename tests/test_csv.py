@@ -7,7 +7,7 @@ import pytest
 from tabular import fault, features, labels, open_csv, read
 
 from bigclf.errors import DataError
-from bigclf.reading import csv_text
+from bigclf.reading import csv_exact, csv_text
 from bigclf.reading.csv_text import CsvReader
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import Skips
@@ -93,7 +93,7 @@ def test_columns_of_true_and_false_stay_on_the_fast_path(write, monkeypatch):
     write("t.csv", "a,y\n" + "true,1\nfalse,0\n" * 400)
     slow = []
     monkeypatch.setattr(csv_text, "HEAD_ROWS", 10)
-    monkeypatch.setattr(csv_text, "exact", lambda *a, real=csv_text.exact: slow.append(1) or real(*a))
+    monkeypatch.setattr(csv_exact, "exact", lambda *a, real=csv_exact.exact: slow.append(1) or real(*a))
     assert features("t.csv", label="y", block_size=100) == [(1,), (0,)] * 400
     assert len(slow) == 1
 

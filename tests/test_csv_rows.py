@@ -56,8 +56,9 @@ def test_a_missing_label_is_a_fault_only_where_labels_are_needed(write):
 
 def test_classes_of_dropped_rows_are_not_classes(write):
     write("t.csv", "a,y\n1,0\noops,bad\n2,1\n")
-    (raw,) = open_csv("t.csv", label="y", skips=Skips(False))
-    assert raw.label.names == ["0", "1"]
+    assert labels("t.csv", label="y", skips=Skips(False)) == ["0", "1"]
+    raws = list(open_csv("t.csv", label="y", skips=Skips(False)))
+    assert {raw.label.names[k] for raw in raws for k in raw.label.code} == {"0", "1"}
 
 
 def test_blank_lines_are_no_rows(write):

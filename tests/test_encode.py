@@ -11,14 +11,14 @@ from bigclf.block import Csr, cols, densify
 from bigclf.errors import DataError, UsageError
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, make_schema
-from bigclf.reading.raw import Raw, Skips, Sparse, Words
+from bigclf.reading.raw import FIRST, Raw, Skips, Sparse, Table, Words
 from bigclf.reading.schema import Schema, split_scale
 
 
 def table(label, **columns):
     n = len(label)
     names = sorted(set(label))
-    data = {}
+    data = Table()
     for name, values in columns.items():
         if isinstance(values[0], str) or values[0] is None:
             words = sorted({v for v in values if v is not None})
@@ -53,6 +53,26 @@ def test_columns_are_the_bias_an_unused_one_and_the_features():
     assert encoder.schema.columns_named() == ["(bias)", "0", "x", "y"]
     (block,), _ = encode(sparse([{1: 1.0, 2: 5.0}, {1: 3.0, 2: 7.0}], "ab"))
     np.testing.assert_array_equal(block.X, [[1, 0, 1, 5], [1, 0, 3, 7]])
+
+
+@pytest.mark.parametrize("stored", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "wishes", [{}, {"bias": False}, {"scale": "std,row-l2"}, {"scale": "minmax", "missing": "zero"}]
+)
+def test_a_table_laid_out_by_rows_gives_the_same_block(wishes, dtype, stored):
+    """Also where a column is shifted before it is rounded, and where values are missing."""
+    rng = np.random.default_rng(3)
+    matrix = np.zeros((40, FIRST + 3), stored)
+    matrix[:, FIRST:] = rng.normal(size=(40, 3)) + [0, 1e6, -5]
+    matrix[::7, FIRST] = np.nan
+    laid_out = table(["a", "b"] * 20)._replace(data=Table.laid_out("xyz", matrix))
+    columns = table(["a", "b"] * 20, **{name: matrix[:, FIRST + j] for j, name in enumerate("xyz")})
+    assert columns.data.matrix is None
+    (got,), encoder = encode(laid_out, dtype=dtype, **wishes)
+    (want,), plain = encode(columns, dtype=dtype, **wishes)
+    assert got.X.dtype == dtype and got.X.tobytes() == want.X.tobytes()
+    assert encoder.missing == plain.missing == 6 and encoder.schema.reference[FIRST + 1] != 0
 
 
 @pytest.mark.parametrize(

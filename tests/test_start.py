@@ -11,7 +11,7 @@ import pytest
 from bigclf import start
 from bigclf.errors import BudgetError, Stopped
 
-KINDS = ("model", "libsvm", "packed", "csv", "tsv", "parquet")
+KINDS = ("model", "libsvm", "packed", "csv", "tsv", "words", "parquet")
 
 
 @pytest.fixture
@@ -36,6 +36,16 @@ def test_below_the_floor_is_refused_in_one_line(limited, kind):
         BudgetError, match=f"address space limit is {floor - 1} MiB, at least {floor} MiB is needed to "
     ):
         start.require(kind)
+
+
+def test_csv_of_words_must_fit_the_budget(limited):
+    limited(None)
+    start.cap(180 << 20)
+    start.require("csv")
+    with pytest.raises(BudgetError, match="--budget is 180 MiB, at least 200 MiB is needed to read CSV of more than"):
+        start.require("words")
+    start.cap(200 << 20)
+    start.require("words")
 
 
 def test_the_kind_that_needs_most_is_named(limited):
@@ -74,7 +84,8 @@ def test_without_a_limit_nothing_is_refused(limited):
 
 def test_floors_stay_below_the_promises():
     assert start.floor("libsvm") <= 448 and start.floor("libsvm", compiling=True) <= 512
-    assert max(start.floor("csv", True), start.floor("parquet", True)) <= 560
+    assert start.floor("csv") <= 448 and start.floor("csv", compiling=True) <= 512
+    assert max(start.floor("words", True), start.floor("parquet", True)) <= 560
 
 
 def child(code, mib=None):

@@ -13,13 +13,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
-from bigclf.reading.csv_piece import Dialect, Piece, is_text
+from bigclf.reading.arrow_columns import codes, floats, whole
+from bigclf.reading.csv_arrow import parse
+from bigclf.reading.csv_piece import BAD_TEXT, Dialect, Piece, is_text
 from bigclf.reading.labels import NUMBER
 from bigclf.reading.raw import Column, Words
-from bigclf.reading.table import BLANKS, MISSING, TRUTH, codes, finite, floats, show, spell, whole, words
+from bigclf.reading.table import BLANKS, ENDLESS_WORDS, MISSING, TRUTH, finite, show, spell, words
 
 NUMERIC, TRUE_FALSE, GONE, WORD, ENDLESS, BROKEN = range(6)
-ENDLESS_WORDS = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")
 
 
 class Cells(NamedTuple):
@@ -40,7 +41,7 @@ class Fields(NamedTuple):
 
 def fields(piece: Piece, positions: list[int]) -> Fields:
     """All fields as bytes, nothing converted."""
-    table, ragged = piece.parse({at: pa.large_binary() for at in positions})
+    table, ragged = parse(piece, {at: pa.large_binary() for at in positions})
     record = np.arange(table.num_rows + len(ragged))
     if ragged:
         record = np.delete(record, list(ragged))
@@ -149,7 +150,6 @@ def exact(piece: Piece, kinds: dict[str, str], need_label: bool) -> Exact:
 
 
 NOT_A_NUMBER = "{value} is not a number; name it in --categorical or --ignore"
-BAD_TEXT = "bytes that are no UTF-8 text, or a NUL; try --encoding latin1"
 
 
 def ragged(found: int, width: int) -> str:

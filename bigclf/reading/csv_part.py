@@ -10,8 +10,9 @@ import numpy as np
 
 from bigclf.errors import DataError
 from bigclf.reading.csv_piece import Dialect, Piece
+from bigclf.reading.lines import ByteBlock
 from bigclf.reading.options import ReadOptions
-from bigclf.reading.raw import Cursor
+from bigclf.reading.raw import Cursor, Raw
 from bigclf.reading.source import Source
 from bigclf.reading.span import Span
 from bigclf.reading.text import text_blocks
@@ -44,6 +45,10 @@ class Part(Piece):
             rest = replace(cast("Part", rest), offset=self.offset + len(first.data))
         return cast("Part", first), rest
 
+    def behind(self, at: int, line: int, row: int) -> Part:
+        """What follows byte `at`, where the line and the record of these numbers begin."""
+        return replace(self, data=self.data[at:], offset=self.offset + at, line=line, row=row)
+
     def sound(self) -> tuple[Part | None, DataError | None]:
         """See `Piece.sound`."""
         part, fault = super().sound()
@@ -54,7 +59,8 @@ class Part(Piece):
         return Cursor(self.source, self.offset, self.line, self.row, skipped)
 
 
-Texts: TypeAlias = Iterator[tuple[Part | None, DataError | None]]
+Texts: TypeAlias = Iterator[Part | Raw | DataError]
+Quick: TypeAlias = Callable[[ByteBlock, int, int], tuple[Raw | None, int, int, bool]]
 
 
 def texts(
@@ -64,10 +70,15 @@ def texts(
     options: ReadOptions,
     rows: Callable[[], int],
     stop: int,
+    quick: Quick | None = None,
 ) -> Texts:
-    """The text of a span, block after block: the sound records, and what is wrong with the one behind them.
+    """The text of a span, block after block: the sound records, and last what is wrong with the one behind them.
 
-    rows, stop: as for `text_blocks`. Raises DataError for records too long for pyarrow.
+    rows, stop: as for `text_blocks`.
+    quick: is given a block, a place in it and the number of the line there. It gives some rows from there on, which are
+        given out as they are; the place behind them, its line, and whether it could go on there.
+
+    Raises DataError for records too long for pyarrow.
     """
 
     def limit(wanted: int) -> None:
@@ -77,8 +88,16 @@ def texts(
     line, before = span.line, span.lines_before(source.path)
     first = not span.start and span.high is None  # whether no record of the file was met yet
     for block in text_blocks(source, options, rows, stop, dialect.quote_byte, limit, span):
-        data = block.buffer[block.start : block.end].tobytes()
-        part = Part(data, source.path, dialect, line, source=span.source, offset=block.offset, lines_before=before)
+        at, more = block.start, quick is not None
+        while more and quick is not None and at < block.end:
+            raw, at, line, more = quick(block, at, line)
+            if raw is not None:
+                first = False
+                yield raw
+        if at == block.end:
+            continue
+        data, offset = block.buffer[at : block.end].tobytes(), block.offset + at - block.start
+        part = Part(data, source.path, dialect, line, source=span.source, offset=offset, lines_before=before)
         line += part.lines
         sound, broken = part.sound()
         if broken is not None and span.high is not None and "quote" in broken.what:
@@ -86,4 +105,7 @@ def texts(
         if broken is not None and sound is None and first and len(part.starts):
             broken = part.doubt(options) or broken
         first = first and not len(part.starts)
-        yield sound, broken
+        if sound is not None:
+            yield sound
+        if broken is not None:
+            yield broken

@@ -1,4 +1,4 @@
-"""A piece of CSV text: some whole records of one file, where each begins, and their fields by pyarrow.
+"""A piece of CSV text: some whole records of one file, and where each begins.
 
 pyarrow tells neither the line of a row nor that its quotes have gone astray, so both are found here from the bytes.
 """
@@ -10,27 +10,18 @@ import io
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError, UsageError
-from bigclf.reading.options import MISSING_TOKENS, ReadOptions
-from bigclf.reading.table import BLANKS, TRUTH, Layout
+from bigclf.reading.options import ReadOptions
+from bigclf.reading.table import BLANKS, Layout
 
-pa.enable_signal_handlers(False)  # Ctrl-C is ours: pyarrow would end the run in the middle of a block
-
+BAD_TEXT = "bytes that are no UTF-8 text, or a NUL; try --encoding latin1"
 _QUOTE_HELP = "a field with quotes is quoted as a whole and its quotes doubled; or give --quote ''"
-_PADDED = [before + token + after for token in MISSING_TOKENS for before in ("", " ") for after in ("", " ")]
-_TRUE = [before + token for token in ("1", *TRUTH[:3]) for before in ("", " ")]
-_FALSE = [before + token for token in ("0", *TRUTH[3:]) for before in ("", " ")]
 _NO_LAYOUT = Layout(0, (), None, None, frozenset(), frozenset())
 _OTHERS = {";": "--delimiter ';'", "\t": "--format tsv", "|": "--delimiter '|'", ",": "--format csv"}
-_BOM = b"\xef\xbb\xbf"
-_ASCII = bytes(range(128)) + b"?" * 128
 
 
 @dataclass(frozen=True)
@@ -170,52 +161,6 @@ class Piece:
         at, what = min(wrong)
         before_it = int(np.searchsorted(self.starts, at, side="right")) - 1
         return (self.split(before_it)[0] if before_it > 0 else None), DataError(self.place_at(at), what)
-
-    def parse(self, types: dict[int, Any]) -> tuple[Any, dict[int, int]]:
-        """Columns by position with the given Arrow types; rows with another number of fields are left out.
-
-        Returns a pyarrow.Table with the positions as names, and record -> number of fields of the rows left out.
-        Raises pyarrow.ArrowInvalid where a value does not fit its type.
-        """
-        if self.data.isascii() or is_text(self.data):
-            return self._parse(self.data, types)
-        # pyarrow must hand an uneven row to Python as text: of such rows the bytes beyond ASCII are replaced.
-        _, ragged = self._parse(self.data.translate(_ASCII), dict.fromkeys(types, pa.string()))
-        data, ends = bytearray(self.data), np.append(self.starts, len(self.data))
-        for row in ragged:
-            data[ends[row] : ends[row + 1]] = data[ends[row] : ends[row + 1]].translate(_ASCII)
-        return self._parse(bytes(data), types)
-
-    def _parse(self, data: bytes, types: dict[int, Any]) -> tuple[Any, dict[int, int]]:
-        ragged: dict[int, int] = {}
-
-        def note(row: Any) -> str:
-            ragged[row.number - 1] = row.actual_columns
-            return "skip"
-
-        data = b"\n" + data if data.startswith(_BOM) else data  # pyarrow would drop these bytes
-        table = pa_csv.read_csv(
-            pa.BufferReader(data),
-            pa_csv.ReadOptions(
-                use_threads=False, block_size=len(data) + 1, column_names=[str(i) for i in range(self.layout.width)]
-            ),
-            pa_csv.ParseOptions(
-                delimiter=self.dialect.delimiter,
-                quote_char=self.dialect.quote or False,
-                newlines_in_values=True,
-                invalid_row_handler=note,
-            ),
-            pa_csv.ConvertOptions(
-                column_types={str(i): t for i, t in types.items()},
-                include_columns=[str(i) for i in types],
-                null_values=_PADDED,
-                true_values=_TRUE,
-                false_values=_FALSE,
-                decimal_point=self.dialect.decimal,
-                strings_can_be_null=False,
-            ),
-        )
-        return table, ragged
 
 
 def is_text(data: bytes) -> bool:

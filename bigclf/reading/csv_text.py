@@ -11,41 +11,30 @@ field by field (`csv_exact`), which finds the first fault in the order of rows, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
-import pyarrow as pa
 
+from bigclf import start
 from bigclf.errors import DataError
-from bigclf.reading.csv_exact import BAD_TEXT, ENDLESS_WORDS, exact
-from bigclf.reading.csv_head import determine
-from bigclf.reading.csv_part import Part, Texts, texts
-from bigclf.reading.csv_piece import Dialect
+from bigclf.reading.csv_part import Part, Quick, Texts, texts
+from bigclf.reading.csv_piece import BAD_TEXT, Dialect
+from bigclf.reading.csv_plain import Plain, Taken
 from bigclf.reading.labels import NUMBER
+from bigclf.reading.libsvm_labels import Labels
+from bigclf.reading.lines import PAD, ByteBlock
 from bigclf.reading.options import ReadOptions
-from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Raw, Words
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Cursor, Raw, Table
 from bigclf.reading.source import Source
 from bigclf.reading.span import Span, spans
 from bigclf.reading.stored import Meter
-from bigclf.reading.table import (
-    TRUTH,
-    Kinds,
-    Layout,
-    TableReader,
-    align,
-    choose,
-    codes,
-    finite,
-    floats,
-    spell,
-    whole,
-    words,
-)
+from bigclf.reading.table import Kinds, Layout, TableReader, align, choose
 from bigclf.reading.text import codec
 
+MOST_ROWS = 8_192  # plain rows given out at once: more would leave the nearest caches, and gain nothing
 _START = 1 << 16  # bytes in which the first record of a file is looked for
 
 
@@ -67,15 +56,19 @@ class CsvReader(TableReader):
         self._first: Layout | None = None  # of the first file, in training
         self._broken: DataError | None = None  # ends the run once the rows before it were given out
         self._bytes = 0  # decompressed, of the files before this one
+        self._plain: Plain | None = None  # reads the file at hand, once that and the kinds are known
+        self._labels = Labels()
         self._truths: set[str] = set()  # columns of numbers that are written as true and false so far
 
     def __iter__(self) -> Iterator[Raw]:
         head: list[Part] = []
-        for at, part in self._parts():
-            body: Part | None = replace(part, row=self.rows)
+        for at, found in self._parts():
+            if isinstance(found, Raw):
+                self.rows += len(found.row)
+                yield found
+                continue
+            body: Part | None = replace(found, row=self.rows)
             if self.until is not None:
-                if self.rows + len(part.starts) >= self.until:
-                    self._broken = None
                 body = cast("Part", body).split(self.until - self.rows)[0]
             if self.kinds is None:
                 within, body = self._head_part(cast("Part", body), at)
@@ -94,9 +87,35 @@ class CsvReader(TableReader):
 
     def _determined(self, head: list[Part]) -> list[Part]:
         """The head, after it has fixed the kinds; its rows are about to be counted once more."""
-        self.kinds = determine(head, self.skips.stop)
+        layout = head[0].layout
+        self.kinds = layout.kinds(["number"] * len(layout.features))
+        if layout.forced or not all(self._taken(part).at == len(part.data) for part in head):
+            self.kinds = self._plain = None
+            start.require("words")
+            from bigclf.reading.csv_head import determine
+
+            self.kinds = determine(head, self.skips.stop)
         self.rows = 0
         return head
+
+    def _plain_of(self, layout: Layout | None, dialect: Dialect) -> Plain | None:
+        """What reads rows of these columns quickly; None where nothing does, or the kinds are not known yet."""
+        if layout is None or self.kinds is None:
+            return None
+        if self._plain is None or self._plain.layout is not layout:
+            self._plain = Plain.of(layout, self.kinds, dialect, self.options.need_label, self._labels)
+        return self._plain
+
+    def _taken(self, part: Part) -> Taken:
+        """The rows with which a part begins, as far as they are plain; `at` counts from its begin."""
+        plain = self._plain_of(part.layout, part.dialect)
+        if plain is None:
+            return Taken(Table(), None, np.empty(0, np.int64), 0, part.line)
+        size = len(part.data)
+        buffer = np.full(size + 2 * PAD, 10, np.uint8)
+        buffer[PAD : PAD + size] = np.frombuffer(part.data, np.uint8)
+        taken = plain.take(buffer, PAD, PAD + size, part.line)
+        return taken._replace(at=taken.at - PAD)
 
     def _head_part(self, piece: Part, at: int) -> tuple[Part | None, Part | None]:
         """What of a piece that begins at byte `at` belongs to the head, and the rest. The first row always does."""
@@ -105,32 +124,49 @@ class CsvReader(TableReader):
             return None, piece
         return piece.split(1 if full else HEAD_ROWS - self.rows)
 
-    def _parts(self) -> Iterator[tuple[int, Part]]:
+    def _parts(self) -> Iterator[tuple[int, Part | Raw]]:
         """Byte of the whole input at which it begins and text, part after part, without the headers."""
         for span in spans(self.sources, codec(self.options), self.begin, self.share):
             yield from self._file(span)
             if self._broken is not None or self.rows == self.until:
                 return
 
-    def _file(self, span: Span) -> Iterator[tuple[int, Part]]:
+    def _file(self, span: Span) -> Iterator[tuple[int, Part | Raw]]:
         source, end = self.sources[span.source], 0
-        layout = None
+        layout: Layout | None = None
         if not span.whole:
             layout, least = self._start(span.source)
             span = span._replace(least=least)
             if self._broken is not None:
                 return
-        for sound, broken in self._texts(source, span, self.options):
-            part, self._broken = sound, broken
-            if part is not None:
-                end = part.offset + len(part.data)
-                if layout is None and len(part.starts):
-                    header, rest = part.split(1)
+        before = span.lines_before(source.path)
+
+        def quick(block: ByteBlock, start: int, line: int) -> tuple[Raw | None, int, int, bool]:
+            plain = self._plain_of(layout, self._dialects[span.source])
+            if plain is None:
+                return None, start, line, False
+            most = MOST_ROWS if self.until is None else min(MOST_ROWS, self.until - self.rows)
+            taken = plain.take(block.buffer, start, block.end, line, most)
+            at = Cursor(span.source, block.offset + start - block.start, line, self.rows, self.skips.read)
+            raw = _raw(taken, source.path, before, at, False)
+            return raw, taken.at, taken.next_line, len(taken.line) == most
+
+        for found in self._texts(source, span, self.options, quick):
+            if isinstance(found, DataError):
+                self._broken = found
+                return
+            part: Part | Raw | None = found
+            if isinstance(found, Part):
+                end = found.offset + len(found.data)
+                if layout is None and len(found.starts):
+                    header, rest = found.split(1)
                     layout = self._layout(header, source)
-                    part = rest if self.options.header else part
+                    part = rest if self.options.header else found
+                if isinstance(part, Part) and layout is not None:
+                    part = replace(part, layout=layout)
             if part is not None and layout is not None:
-                yield self._bytes + part.offset, replace(part, layout=layout)
-            if self._broken is not None or self.rows == self.until:
+                yield self._bytes + (part.at if isinstance(part, Raw) else part).offset, part
+            if self.rows == self.until:
                 return
         self._bytes += end
 
@@ -138,16 +174,17 @@ class CsvReader(TableReader):
         """Layout by the first record of a file, and the byte behind that if it is a header."""
         options = replace(self.options, block_size=min(self.options.block_size, _START))
         source = self.sources[number]._replace(meter=Meter(None))
-        for part, broken in self._texts(source, Span(number), options):
-            if part is not None and len(part.starts):
-                header, _ = part.split(1)
+        for found in self._texts(source, Span(number), options):
+            if isinstance(found, DataError):
+                self._broken = found
+            elif isinstance(found, Part) and len(found.starts):
+                header, _ = found.split(1)
                 return self._layout(header, source), len(header.data) + header.offset if self.options.header else 0
-            self._broken = broken
         return None, 0
 
-    def _texts(self, source: Source, span: Span, options: ReadOptions) -> Texts:
+    def _texts(self, source: Source, span: Span, options: ReadOptions, quick: Quick | None = None) -> Texts:
         stop = max(0, HEAD_BYTES - self._bytes) if self._training else 0
-        return texts(source, span, self._dialects[span.source], options, self._count, stop)
+        return texts(source, span, self._dialects[span.source], options, self._count, stop, quick)
 
     def _layout(self, record: Part, source: Source) -> Layout:
         """Where the columns stand in a file that begins with this record."""
@@ -175,70 +212,48 @@ class CsvReader(TableReader):
 
     def _raws(self, pieces: list[Part], head: bool) -> Iterator[Raw]:
         for piece in pieces:
-            at = piece.cursor(self.skips.read)
-            kinds = dict(cast("Kinds", self.kinds).columns)
-            fast = self._fast(piece, kinds)
-            if fast is not None:
-                data, label, total = fast
-                row = np.arange(piece.row, piece.row + total)
-                self.rows += total
-            else:
-                result = exact(piece, kinds, self.options.need_label)
-                data, label, row = result.data, result.label, piece.row + result.record
-                self.rows += result.total
-                for name, only in result.truths.items():
-                    (self._truths.add if only else self._truths.discard)(name)
-                for fault in result.faults:
-                    self.skips.fault(fault)
-            if len(row):
-                yield Raw(row, data, label, partial(_where, piece, row), head, at)
+            taken, rest = self._taken(piece), piece
+            if taken.at:
+                raw = _raw(taken, piece.path, piece.lines_before, piece.cursor(self.skips.read), head)
+                if raw is not None:
+                    self.rows += len(raw.row)
+                    yield raw
+                rest = piece.behind(taken.at, taken.next_line, self.rows)
+            if rest.data:
+                yield from self._any(rest, head)
 
-    def _fast(self, piece: Part, kinds: dict[str, str]) -> tuple[dict[str, Column], Words | None, int] | None:
-        """Columns, label and number of rows by pyarrow's conversion; None where a closer look is due."""
-        if b"\0" in piece.data:
-            return None
-        layout = piece.layout
-        types: dict[int, Any] = {} if layout.label is None else {layout.label: _WORDS}
-        for name, at in layout.features:
-            types[at] = _WORDS if kinds[name] == "words" else pa.bool_() if name in self._truths else pa.float64()
-        try:
-            table, uneven = piece.parse(types or {0: pa.large_binary()})
-        except pa.ArrowInvalid:
-            return None
-        if uneven:
-            return None
-        data: dict[str, Column] = {}
-        columns = dict(zip(types, map(whole, table.itercolumns()), strict=False))
-        for name, at in layout.features:
-            column = columns[at]
-            if kinds[name] == "words":
-                data[name] = found = self._words(column, piece.dialect)
-                if name not in layout.forced and any(_numeric(word) for word in found.names):
-                    return None
-            else:
-                data[name] = values = floats(column)
-                if not (finite(values) if not column.null_count else _regular(values, column.null_count)):
-                    return None
-        label = None if layout.label is None else self._words(columns[layout.label], piece.dialect)
-        if label is not None and self.options.need_label and label.code.size and label.code.min() < 0:
-            return None
-        return data, label, table.num_rows
+    def _any(self, piece: Part, head: bool) -> Iterator[Raw]:
+        """Rows of whatever kind, by pyarrow."""
+        start.require("words")
+        from bigclf.reading.csv_arrow import fast
+        from bigclf.reading.csv_exact import exact
 
-    @staticmethod
-    def _words(column: Any, dialect: Dialect) -> Words:
-        return words(codes(column), [spell(t, dialect.decimal) for t in column.dictionary.to_pylist()])
+        at = piece.cursor(self.skips.read)
+        kinds = dict(cast("Kinds", self.kinds).columns)
+        found = fast(piece, kinds, self._truths, self.options.need_label)
+        if found is not None:
+            data, label, total = found
+            row = np.arange(piece.row, piece.row + total)
+            self.rows += total
+        else:
+            result = exact(piece, kinds, self.options.need_label)
+            data, label, row = result.data, result.label, piece.row + result.record
+            self.rows += result.total
+            for name, only in result.truths.items():
+                (self._truths.add if only else self._truths.discard)(name)
+            for fault in result.faults:
+                self.skips.fault(fault)
+        if len(row):
+            yield Raw(row, Table(data), label, partial(_where, piece, row), head, at)
 
 
-_WORDS = pa.dictionary(pa.int32(), pa.string())
-
-
-def _numeric(word: str) -> bool:
-    return word in TRUTH or word.lower() in ENDLESS_WORDS or NUMBER.fullmatch(word) is not None
-
-
-def _regular(values: Any, missing: int) -> bool:
-    """Whether NaN stands for missing fields only, and nothing is infinite."""
-    return int(np.isnan(values).sum()) == missing and not np.isinf(values).any()
+def _raw(taken: Taken, path: str, before: Callable[[], int], at: Cursor, head: bool) -> Raw | None:
+    """Rows that were taken, the first one at a cursor; None where there are none."""
+    n, line = len(taken.line), taken.line
+    if not n:
+        return None
+    row = np.arange(at.row, at.row + n)
+    return Raw(row, taken.table, taken.label, lambda i: f"{path}:{before() + int(line[i])}", head, at)
 
 
 def _where(piece: Part, row: Any, i: int) -> str:

@@ -30,7 +30,7 @@ from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.feature_map import Mapper
 from bigclf.reading.head import check_name
 from bigclf.reading.other_kind import other_kind
-from bigclf.reading.raw import Raw, Skips, Sparse, take
+from bigclf.reading.raw import Numbers, Raw, Skips, Sparse, take
 from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
 
 LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
@@ -199,7 +199,9 @@ class Encoder:
         F = self.expander.rows(raw.data, start, end)
         self.left_out += self._dropped * (end - start)
         X = np.empty(F.shape, self.schema.dtype)
-        missing, big = finish_dense(F, X, self._fill, self._reference, self._offset, self._factor, self.limit)
+        missing, big = finish_dense(
+            F, X, float(self.schema.bias), self._fill, self._reference, self._offset, self._factor, self.limit
+        )
         self.missing += missing + self.expander.absent
         self.expander.absent = 0
         if big:
@@ -207,12 +209,13 @@ class Encoder:
             self._too_big(raw, start + int(i), int(j))
         return X
 
-    def _beyond(self, F: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _beyond(self, F: Numbers) -> NDArray[np.bool_]:
         """Where a value, or what scaling makes of it, cannot be learned from."""
-        v = np.nan_to_num(F, nan=0.0, posinf=np.inf, neginf=-np.inf) - self._reference
+        v = np.where(np.isnan(F), 0.0, F) - self._reference
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = (v - self._offset) * self._factor
-        return ~((np.abs(v) <= self.limit) & (np.abs(scaled) <= self.limit))
+        good: NDArray[np.bool_] = (np.abs(v) <= self.limit) & (np.abs(scaled) <= self.limit)
+        return ~good
 
     def _known(self) -> int:
         """Columns that count; a model's reserve does not."""

@@ -57,9 +57,12 @@ def scatter(indptr: Array, column: Array, value: Array, F: Array) -> None:
 
 @exact_kernel
 def finish_dense(
-    F: Array, X: Array, fill: Array, reference: Array, offset: Array, factor: Array, limit: float
+    F: Array, X: Array, bias: float, fill: Array, reference: Array, offset: Array, factor: Array, limit: float
 ) -> tuple[int, int]:
-    """Rows as read F (n, cols) to rows of a block X. Returns how many are missing, and how many beyond limit."""
+    """Rows as read F (n, cols) to rows of a block X, whose column 0 becomes the bias whatever F has there.
+
+    Returns how many are missing, and how many beyond limit.
+    """
     missing = 0
     big = 0
     for i in range(F.shape[0]):
@@ -74,6 +77,7 @@ def finish_dense(
             if not (abs(v) <= limit and abs(w) <= limit):
                 big += 1
             X[i, j] = w
+        X[i, 0] = bias
     return missing, big
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.reading.encode_kernel import merge_columns
-from bigclf.reading.raw import Sparse, Table, Words
+from bigclf.reading.raw import FIRST, Numbers, Sparse, Table, Words
 from bigclf.reading.schema import Feature
 
 ABSENT, UNSEEN = -1, -2  # in the place of a category's number
@@ -32,9 +32,17 @@ class Expander:
         self.bias = float(bias)
         self.unseen: Counter[str] = Counter()  # rows with a category that training did not have, by column
         self.absent = 0  # missing categories
+        # names where all columns are numbers and stand as they do in a table's matrix
+        plain = all(f.kind == "number" and f.column == FIRST + j for j, f in enumerate(features))
+        self._plain = [f.name for f in features] if plain else None
 
-    def rows(self, table: Table, start: int, end: int) -> NDArray[np.float64]:
-        """Rows start to end: column 0 the bias, NaN where a number is missing, zeros where a category is."""
+    def rows(self, table: Table, start: int, end: int) -> Numbers:
+        """Rows start to end: column 0 the bias, NaN where a number is missing, zeros where a category is.
+
+        They are a part of the table's own matrix where it is laid out as needed; then column 0 is not the bias.
+        """
+        if table.matrix is not None and table.matrix.shape[1] == self.used and list(table) == self._plain:
+            return table.matrix[start:end]
         F = np.zeros((end - start, self.used))
         F[:, 0] = self.bias
         for f in self.features:

@@ -14,7 +14,7 @@ from bigclf.errors import BigclfError, DataError, UsageError
 from bigclf.reading.feature_map import LINEAR, SIGMAS, FeatureMap
 from bigclf.reading.labels import BREAKS, sort_key
 from bigclf.reading.moments import Moments
-from bigclf.reading.raw import Raw, Sparse, Words
+from bigclf.reading.raw import FIRST, Raw, Sparse, Words
 from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
 
 DENSE_COLUMNS = 4096  # LIBSVM rows are laid out densely up to here, when the head fills half their cells
@@ -202,7 +202,7 @@ def _features(head: list[Raw], hash_bits: int) -> tuple[tuple[Feature, ...], int
     assert isinstance(head[0].data, dict)
     if not head[0].data:
         raise DataError(head[0].where(0).rsplit(":", 1)[0], "has no column beside the label to learn from")
-    features, column = [], 2  # as in LIBSVM, index 1 is column 2: then formats agree
+    features, column = [], FIRST
     for name, first in head[0].data.items():
         if not isinstance(first, Words):
             features.append(Feature(name, "number", column))
@@ -235,7 +235,8 @@ def _measure(head: list[Raw], features: tuple[Feature, ...], stats: Moments, wis
         expander = Expander(features, len(stats.seen), wishes.bias)
         for raw in head:
             for a in range(0, len(raw.row), CHUNK):
-                stats.dense(expander.rows(raw.data, a, min(a + CHUNK, len(raw.row))))  # type: ignore[arg-type]
+                numbers = expander.rows(raw.data, a, min(a + CHUNK, len(raw.row)))  # type: ignore[arg-type]
+                stats.dense(numbers.astype(np.float64, copy=False))
         stats.tidy()
         return True
     parts = list(_sparse(head, features, wishes.hash_bits))

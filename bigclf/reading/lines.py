@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 PAD = 64  # readable bytes before and after the records, for kernels that load whole words
 _BOM = b"\xef\xbb\xbf"
+_STEP = 1 << 16
 
 
 class ByteStream(Protocol):
@@ -35,15 +36,20 @@ class ByteBlock(NamedTuple):
 
 def last_newline(buffer: NDArray[np.uint8], start: int, end: int) -> int:
     """Position behind the last newline of buffer[start:end]; start when there is none."""
-    step = 1 << 16
     view = buffer.data
     while end > start:
-        low = max(start, end - step)
+        low = max(start, end - _STEP)
         found = bytes(view[low:end]).rfind(b"\n")
         if found >= 0:
             return low + found + 1
         end = low
     return start
+
+
+def holds(buffer: NDArray[np.uint8], start: int, end: int, byte: int) -> bool:
+    """Whether buffer[start:end] holds a byte; a little at a time, so that no copy of it all is made."""
+    view = buffer.data
+    return any(bytes(view[at : min(at + _STEP, end)]).find(byte) >= 0 for at in range(start, end, _STEP))
 
 
 def last_record_end(buffer: NDArray[np.uint8], start: int, end: int, quote: int) -> int:
@@ -54,10 +60,10 @@ def last_record_end(buffer: NDArray[np.uint8], start: int, end: int, quote: int)
     >>> last_record_end(np.frombuffer(b'a,"x\ny"\nb,"', np.uint8), 0, 11, 34)
     8
     """
+    if not holds(buffer, start, end, quote):
+        return last_newline(buffer, start, end)
     part = buffer[start:end]
     quotes = np.flatnonzero(part == quote)
-    if not quotes.size:
-        return last_newline(buffer, start, end)
     newlines = np.flatnonzero(part == 10)
     outside = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
     return start + int(outside[-1]) + 1 if outside.size else start

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
+from bigclf.reading.arrow_parquet import pq
 from bigclf.reading.source import Source
 from bigclf.reading.span import Share
 from bigclf.reading.table import Layout
@@ -37,6 +37,21 @@ class Groups(NamedTuple):
     def start(self, g: int) -> int:
         """Row of the file with which a group begins."""
         return int(self.ends[g - 1]) if g else 0
+
+    def runs(self, chosen: Sequence[int], least: int) -> list[list[int]]:
+        """The chosen groups by turns: as few at a time as hold `least` rows.
+
+        pyarrow lets go of the pages of one turn before it takes those of the next.
+        """
+        found: list[list[int]] = []
+        rows = least
+        for g in chosen:
+            if rows >= least:
+                found.append([])
+                rows = 0
+            found[-1].append(g)
+            rows += int(self.ends[g]) - self.start(g)
+        return found
 
     def place(self, path: str, first: int, i: int) -> str:
         """Place of row i of a batch whose first row is row `first` of the file."""

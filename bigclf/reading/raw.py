@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from bigclf.block import picked
 from bigclf.errors import DataError
 
 HEAD_ROWS = 10_000
+FIRST = 2  # block's column of a table's first one, as of a LIBSVM file's index 1: then formats agree
 HEAD_BYTES = 64 << 20  # of decompressed text, or of decoded Parquet; whichever comes first. Never from the budget.
 
 
@@ -30,8 +31,32 @@ class Sparse(NamedTuple):
     value: NDArray[np.float64]  # (nnz,)
 
 
-Column: TypeAlias = NDArray[np.float64] | Words  # numbers: NaN where missing
-Table: TypeAlias = dict[str, Column]  # by name, in the order of the file
+Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.float32]  # NaN where missing
+Column: TypeAlias = Numbers | Words
+
+
+class Table(dict[str, Column]):
+    """Columns by name, in the order of the file.
+
+    matrix: (n, FIRST + columns) the same numbers once more, by rows, each where a block has it: the j-th column, from
+        1, stands in column j + 1. What stands before is zero. None where a column holds words, or rows were not laid
+        out. The columns of a table that has it are views of it.
+    """
+
+    matrix: Numbers | None = None
+
+    @classmethod
+    def laid_out(cls, names: Iterable[str], matrix: Numbers) -> Table:
+        """The table of a matrix."""
+        table = cls(zip(names, matrix[:, FIRST:].T, strict=True))
+        table.matrix = matrix
+        return table
+
+    def rows(self, which: Any) -> Table:
+        """Some of the rows, by a slice or by their positions."""
+        if self.matrix is not None:
+            return Table.laid_out(self, self.matrix[which])
+        return Table({name: _part(column, which) for name, column in self.items()})
 
 
 class Cursor(NamedTuple):
@@ -84,17 +109,17 @@ class Skips:
 Reader: TypeAlias = Iterator[Raw]
 
 
+def _part(column: Any, which: Any) -> Any:
+    return Words(column.code[which], column.names) if isinstance(column, Words) else column[which]
+
+
 def take(raw: Raw, rows: NDArray[np.int64]) -> Raw:
     """The rows with these positions, in this order."""
-
-    def column(c: Any) -> Any:
-        return Words(c.code[rows], c.names) if isinstance(c, Words) else c[rows]
-
-    data: Any
+    data: Sparse | Table
     if isinstance(raw.data, Sparse):
         indptr, at = picked(raw.data.indptr, rows)
         data = Sparse(indptr, raw.data.column[at], raw.data.value[at])
     else:
-        data = {name: column(c) for name, c in raw.data.items()}
-    label = None if raw.label is None else column(raw.label)
+        data = raw.data.rows(rows)
+    label = None if raw.label is None else _part(raw.label, rows)
     return Raw(raw.row[rows], data, label, lambda i: raw.where(int(rows[i])), raw.head, raw.at)

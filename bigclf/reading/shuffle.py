@@ -17,7 +17,7 @@ import numpy as np
 
 from bigclf import draws
 from bigclf.errors import UsageError
-from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words, take
+from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Table, Words, take
 from bigclf.reading.stream import Stream
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def join(raws: list[Raw], at: Cursor) -> Raw:
         data = Sparse(np.concatenate(indptr), *columns)
     else:
         every: list[Any] = [r.data for r in raws]
-        data = {name: _column([tables[name] for tables in every]) for name in first}
+        data = Table({name: _column([tables[name] for tables in every]) for name in first})
     label = None if raws[0].label is None else _column([r.label for r in raws])
     return Raw(np.concatenate([r.row for r in raws]), data, label, where, False, at)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bigclf import start
-from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words
+from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Table, Words
 from bigclf.reading.span import first_row
 
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ def cut(raw: Raw, first: int, end: int) -> Raw:
     def words(w: Words) -> Words:
         return Words(w.code[first:end], w.names)
 
-    data: Any
+    data: Sparse | Table
     if isinstance(raw.data, Sparse):
         a, b = int(raw.data.indptr[first]), int(raw.data.indptr[end])
         data = Sparse(raw.data.indptr[first : end + 1] - a, raw.data.column[a:b], raw.data.value[a:b])
     else:
-        data = {k: words(v) if isinstance(v, Words) else v[first:end] for k, v in raw.data.items()}
+        data = raw.data.rows(slice(first, end))
     label = words(raw.label) if raw.label is not None else None
     return Raw(raw.row[first:end], data, label, lambda i: raw.where(first + i), raw.head, raw.at)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
@@ -21,6 +20,7 @@ from bigclf.reading.span import SHARE_ROWS, Share, first_row
 BLANKS = " \t"  # trimmed from both ends of every field of text
 MISSING = frozenset(MISSING_TOKENS)
 TRUTH = ("true", "True", "TRUE", "false", "False", "FALSE")  # 1, 1, 1, 0, 0, 0 in a column of numbers
+ENDLESS_WORDS = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")
 _SHOWN = 20  # names listed in a message
 
 
@@ -228,30 +228,6 @@ def words(codes: NDArray[np.int32], names: Sequence[str | None]) -> Words:
         if name is not None:
             code[at] = index.setdefault(name, len(index))
     return Words(code[codes], list(index))
-
-
-def codes(column: Any) -> NDArray[np.int32]:
-    """Codes (n,) of a dictionary array, -1 at nulls."""
-    indices = column.indices
-    if indices.null_count:
-        indices = indices.fill_null(-1)
-    return np.asarray(indices.to_numpy(zero_copy_only=False), np.int32)
-
-
-def floats(column: Any) -> NDArray[np.float64]:
-    """A column of numbers or truths as (n,) float64, NaN at nulls."""
-    if pa.types.is_decimal(column.type):
-        column = column.cast(pa.string())  # by its text the value is the nearest one; by arithmetic not always
-    elif pa.types.is_boolean(column.type):
-        column = column.cast(pa.uint8())
-    if column.type != pa.float64():
-        column = column.cast(pa.float64(), safe=False)
-    return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)
-
-
-def whole(column: Any) -> Any:
-    """The one array of a column that a table holds in chunks."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def finite(values: NDArray[np.float64]) -> bool:

@@ -33,7 +33,7 @@ SLACK = 1.25  # gaps of the allocator, copies of a moment: measured peaks stay b
 
 # MiB that a process has taken once it is at work, code and a first chunk of encoded rows included: resident, and of
 # addresses. Measured with blocks of 64 KiB; the addresses by bisecting ulimit -v.
-_AT_WORK = {"libsvm": (172, 352), "packed": (190, 447), "csv": (205, 475), "parquet": (232, 479)}
+_AT_WORK = {"libsvm": (172, 352), "packed": (190, 447), "csv": (152, 345), "parquet": (188, 448)}
 _CURVE = 40  # MiB, of `evaluate`, for the areas under the curve; train takes as many addresses for BLAS
 
 
