@@ -93,12 +93,14 @@ class Learner:
     rival: bool = False  # units compete for a row: what was one unit's becomes two halves
     margins: bool = False  # heeds Plan.margin
     probable: bool = False  # scores are 2 p - 1, of two classes p+ - p-, with probabilities p
+    logit: bool = False  # scores are log-odds of each unit's positive class
     grain: str = "row"  # "tile": update wants whole tiles of TILE rows, and solves between them; "end": only at the end
     tiled: bool = False  # goes row by row, and wants whole tiles all the same: rounding depends on how rows are cut
     finish: Callable[[State], State] | None = None  # before predicting or saving: whatever was put off
     merge: Callable[[State, State], State] | None = None  # exactly: trained on a, then b
     refit: Callable[[State, Array, Array], State] | None = None  # exact change of units: state, old code, new code
     doubts: Callable[[State, Sequence[str]], list[str]] | None = None  # finished, classes -> why not to trust it
+    weights: Callable[[State], Array] | None = None  # (units, cols) that scores go by, where that is not `w`
     pull: Callable[[State], Pull] | None = None  # of learners that go by gradients
     told: Callable[[State], dict[str, Any]] | None = None  # facts about the run that are in the state, by name
 

@@ -100,6 +100,7 @@ COMPOSED = (
     "osmote --base oob --base-base kernel",
     "ob --base arow",
     "oadac2 --base pa-1",
+    "oob --base logistic",
     "oabm1 --base gnb",
     "oabm2 --base pa-1",
     "bole --base gnb --members 3",
@@ -109,6 +110,7 @@ WATCHED = (
     "perceptron --drift ddm --drift-rows 9 --drift-warning 1.0 --drift-level 2.0",
     "ogd --base kernel --drift ddm --on-drift replace --drift-rows 9 --drift-warning 1.0 --drift-level 2.0",
     "arow --drift adwin --on-drift replace --drift-delta 0.9 --drift-warning-delta 1.0",
+    "logistic --drift ddm --drift-rows 9 --drift-warning 1.0 --drift-level 2.0",
     "oob --base pa-1 --base-drift ddm --base-on-drift replace --base-drift-rows 5 --base-drift-level 2.5",
     "oob --base ogd --base-base kernel --base-drift ddm --base-drift-rows 9 --base-drift-level 2.0 --members 3",
     "oob --drift adwin",
@@ -149,6 +151,9 @@ def learners():
         ("fsvc-linear --weight-prototypes", {"weight_prototypes": True}),
     ):
         found[words] = registry.build(words.split()[0], **params)
+    for name in ("perceptron", "pa", "pa-1", "pa-2"):
+        found[f"{name} --average"] = registry.build(name, average=True)
+    found["logistic --no-average"] = registry.build("logistic", average=False)
     found["arow --diag drop"] = registry.build("arow", diag="drop")
     for words in COMPOSED + WATCHED:
         name, params = params_of(words)

@@ -16,6 +16,7 @@ CASES = [
     *((name, {}) for name, spec in registry.specs().items() if spec.settled is None),  # those over a base have theirs
     ("pa-1", {"C": 0.05}),
     ("pa-2", {"C": 0.05}),
+    ("logistic", {"eta": 2.0}),
     ("pegasos", {"lam": 0.1}),
     ("pegasos", {"lam": 0.1, "project": True}),
     ("arow", {"cov": "full", "r": 0.3}),

@@ -8,26 +8,33 @@ from __future__ import annotations
 
 from functools import partial
 
-from bigclf.algorithms.perceptron import first_order
+from bigclf.algorithms.perceptron import AVERAGE, first_order
 from bigclf.core import Param, Spec
 
 CRAMMER = "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, JMLR 7 (2006) 551-585, figure 1"
 CAP = Param("C", float, 1.0, "aggressiveness: the largest step of pa-1, the softness of pa-2", low=0.0, open_low=True)
 
 SPECS = (
-    Spec("pa", "the smallest change that meets the margin", CRAMMER, partial(first_order, "pa"), uses_weights=False),
+    Spec(
+        "pa",
+        "the smallest change that meets the margin",
+        CRAMMER,
+        partial(first_order, "pa"),
+        (AVERAGE,),
+        uses_weights=False,
+    ),
     Spec(
         "pa-1",
         "the smallest change that meets the margin, its length capped at C",
         CRAMMER,
         partial(first_order, "pa-1"),
-        (CAP,),
+        (CAP, AVERAGE),
     ),
     Spec(
         "pa-2",
         "the smallest change that meets the margin, its length softened by 1/(2C)",
         CRAMMER,
         partial(first_order, "pa-2"),
-        (CAP,),
+        (CAP, AVERAGE),
     ),
 )

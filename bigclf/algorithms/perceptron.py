@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from bigclf.core import Block, Learner, Plan, Spec, State
+from functools import partial
+from typing import Any
+
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Spec, State
+
+AVERAGE = Param("average", bool, False, "answer by the average of the weights after each row")
 
 
-def first_order(rule: str, C: float = 1.0) -> Learner:
+def first_order(rule: str, C: float = 1.0, average: bool = False) -> Learner:
     """A learner of one weight vector a unit, with the step rule of this name (`bigclf.kernels.linear.RULES`).
+
+    average: it answers by the average of its weights after each row (Freund & Schapire, Machine Learning 37 (1999)).
 
     >>> import numpy as np
     >>> from bigclf.units import new_plan
@@ -22,10 +29,20 @@ def first_order(rule: str, C: float = 1.0) -> Learner:
     number = linear.RULES[rule]
 
     def update(state: State, block: Block, plan: Plan) -> State:
-        linear.update(state.w, number, C, block.X, plan)
+        late, shown = (state.late, state.shown) if average else (state.w, linear.NOBODY)
+        linear.update(state.w, late, shown, number, C, block.X, plan)
         return state
 
-    return Learner(linear.zeros, update, linear.decision, linear.AXES, signed=("w",))
+    if not average:
+        return Learner(linear.zeros, update, linear.decision, linear.AXES, signed=("w",))
+
+    def decision(state: State, X: Any) -> Scores:
+        return linear.averaged_decision(state, 0, X)
+
+    def weights(state: State) -> Array:
+        return linear.averaged_weights(state, 0)
+
+    return Learner(linear.averaged_zeros, update, decision, linear.AVERAGED, signed=("w", "late"), weights=weights)
 
 
 SPECS = (
@@ -33,6 +50,7 @@ SPECS = (
         "perceptron",
         "a step of one row wherever the row is on the wrong side",
         "Rosenblatt, Psychological Review 65 (1958) 386-408",
-        lambda: first_order("perceptron"),
+        partial(first_order, "perceptron"),
+        (AVERAGE,),
     ),
 )

@@ -21,7 +21,7 @@ Algos = Annotated[
         show_default=False,
     ),
 ]
-By = choice("By", "g_mean", "error", "balanced_accuracy", "kappa")
+By = choice("By", "g_mean", "error", "balanced_accuracy", "kappa", "log_loss")
 
 
 @takes(reading=READING, encoding=ENCODING)

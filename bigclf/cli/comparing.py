@@ -19,6 +19,7 @@ from bigclf.errors import BigclfError, Interrupted, UsageError
 from bigclf.files import writable
 from bigclf.limits import counted, human
 from bigclf.model import save
+from bigclf.probability import known
 from bigclf.reading.ahead import ahead
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import collect
@@ -28,10 +29,16 @@ from bigclf.reading.stream import Stream
 from bigclf.training.contest import Contest, Entrant, Entry
 from bigclf.training.interrupt import Interrupt, Stop
 from bigclf.training.judge import Judge
-from bigclf.training.metrics import Measures, measures
+from bigclf.training.metrics import LogLoss, Measures, measures
 
-SHOWN = {"error": "error", "g_mean": "G-mean", "kappa": "kappa", "balanced_accuracy": "balanced"}
-SMALLER = ("error",)  # is better
+SHOWN = {
+    "error": "error",
+    "g_mean": "G-mean",
+    "kappa": "kappa",
+    "balanced_accuracy": "balanced",
+    "log_loss": "log-loss",
+}
+SMALLER = ("error", "log_loss")  # is better
 
 
 def begun(
@@ -91,6 +98,8 @@ def run(
     if output is not None:
         writable(output, [*data, *test])
     contest, rows = begun(data, entrants(algos, encoding), reading, encoding)
+    if by == "log_loss" and not any(known(entry.learner) for entry in contest.entries):
+        raise UsageError("--by log_loss: none of these algorithms has probabilities; logistic, for one, does")
     kept = kept_reading(contest.stream)
     held = _held_out(contest, kept, test, reading) if test else None
     stopped = taught(contest, rows, report)
@@ -151,17 +160,18 @@ def _judge(contest: Contest, held: Stream, told: list[dict[str, Any]], report: R
     if not any(m[0][:known].any() for m in judge.matrices):
         theirs = ", ".join(judge.encoders[0].classes[known:][:5])
         raise BigclfError(f"--test: holds only the classes {theirs}, which the data has not; is --label right?")
-    for facts, matrices in zip(told, judge.matrices, strict=True):
-        facts["test"] = measured(measures(matrices[0]))
+    for facts, matrices, losses in zip(told, judge.matrices, judge.losses, strict=True):
+        facts["test"] = measured(measures(matrices[0]), losses[0])
         facts["test_skipped"] = held.skips.rows
     report.note(counted(rows, "test row"))
     tell_read(report, held, judge.encoders[0])
     tell_new_classes(report, judge.encoders[0])
 
 
-def measured(m: Measures) -> dict[str, float | None]:
+def measured(m: Measures, loss: LogLoss | None) -> dict[str, float | None]:
     """The measures of a leaderboard by name, with the number of rows."""
-    return {"rows": m.rows} | {name: getattr(m, name) for name in SHOWN}
+    found = m._asdict() | {"log_loss": loss and loss.mean()}
+    return {name: found[name] for name in ("rows", *SHOWN)}
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
@@ -169,7 +179,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
     return {
         "algorithm": entry.entrant.spec.name,
         "options": entry.entrant.options,
-        "progressive": measured(measures(fit.matrix)),
+        "progressive": measured(measures(fit.matrix), fit.loss),
         "gradient": fit.gradient(),
         "microseconds_per_row": round(1e6 * entry.per_row(), 4),
         "state_bytes": fit.held(),
@@ -181,8 +191,9 @@ def _rank(value: float | None, by: str) -> tuple[bool, float]:
 
 
 def _table(ranked: list[dict[str, Any]], by: str) -> None:
-    names = [n for n in SHOWN if n != "balanced_accuracy" or by == n]
     parts = [p for p in ("progressive", "test") if p in ranked[0]]
+    some = [n for n in SHOWN if n != "log_loss" or any(r[p][n] is not None for r in ranked for p in parts)]
+    names = [n for n in some if n != "balanced_accuracy" or by == n]
     titles = [SHOWN[n] if part == "progressive" else f"test {SHOWN[n]}" for part in parts for n in names]
     pulls = any(r["gradient"] is not None for r in ranked)
     rows = [

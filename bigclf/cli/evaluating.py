@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf import probability
 from bigclf.cli.options import Given
 from bigclf.cli.predicting import tell_read
 from bigclf.cli.report import Report, emit, number, show, table
@@ -18,7 +19,7 @@ from bigclf.limits import counted
 from bigclf.model import load
 from bigclf.reading.encode import Encoder
 from bigclf.reading.labels import sort_key
-from bigclf.training.metrics import Curve, Measures, add_pairs, measures
+from bigclf.training.metrics import Curve, LogLoss, Measures, add_pairs, measures
 from bigclf.training.score import score
 from bigclf.units import decode
 
@@ -34,13 +35,15 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
     code = model.code()
     known = len(model.schema.classes)
     matrix: NDArray[np.int64] = np.zeros((known, known), np.int64)
-    curve = Curve(len(code))
+    curve, loss, learner = Curve(len(code)), LogLoss(), model.learner()
     rows = 0
     for part in score(model, stream, encoder):
         y = part.block.y
         matrix = add_pairs(matrix, y, decode(code, part.scores))
         old = y < known  # a class that the model has not seen is no unit's positive class
         curve.add(part.scores[:, old], code[:, y[old]] > 0)
+        if probability.known(learner):
+            loss.add(probability.losses(learner, code, part.scores, y))
         rows += len(y)
     if not rows:
         raise no_rows(stream.sources, stream.skips)
@@ -56,9 +59,9 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
     area, bound = curve.area()
     new = list(encoder.classes[known:])
     if json:
-        emit(_document(m, area, bound, names, matrix[np.ix_(order, order)], stream.skips.rows, new))
+        emit(_document(m, area, bound, loss.mean(), names, matrix[np.ix_(order, order)], stream.skips.rows, new))
     else:
-        _tables(m, area, bound, names, matrix[np.ix_(order, order)])
+        _tables(m, area, bound, loss.mean(), names, matrix[np.ix_(order, order)])
     tell_read(report, stream, encoder)
     tell_new_classes(report, encoder)
     report.note(f"{counted(rows, 'row')}, {report.speed(rows)}")
@@ -75,6 +78,7 @@ def _document(
     m: Measures,
     area: float | None,
     bound: float | None,
+    loss: float | None,
     names: list[str],
     matrix: NDArray[np.int64],
     skipped: int,
@@ -85,6 +89,7 @@ def _document(
     return document | {
         "auc": area,
         "auc_error_bound": bound,
+        "log_loss": loss,
         "skipped": skipped,
         "unseen_classes": new,
         "classes": names,
@@ -93,7 +98,14 @@ def _document(
     }
 
 
-def _tables(m: Measures, area: float | None, bound: float | None, names: list[str], matrix: NDArray[np.int64]) -> None:
+def _tables(
+    m: Measures,
+    area: float | None,
+    bound: float | None,
+    loss: float | None,
+    names: list[str],
+    matrix: NDArray[np.int64],
+) -> None:
     auc = number(area) if bound is None else f"{number(area)} ± {bound:.1g}"
     top = [
         ("rows", f"{m.rows:,}"),
@@ -103,6 +115,7 @@ def _tables(m: Measures, area: float | None, bound: float | None, names: list[st
         ("kappa", number(m.kappa)),
         ("MCC", number(m.mcc)),
         ("AUC" if len(names) <= 2 else "AUC, mean over classes", auc),
+        *([("log-loss", number(loss))] if loss is not None else []),
         ("macro precision", number(m.macro_precision)),
         ("macro recall", number(m.macro_recall)),
         ("macro F1", number(m.macro_f1)),

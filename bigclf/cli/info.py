@@ -108,19 +108,20 @@ def _weights(m: Any, top: int) -> dict[str, list[tuple[str, float]]]:
 
     learner = m.learner()
     state = learner.finish(m.state) if learner.finish is not None else m.state
-    if not hasattr(state, "w"):
+    if learner.weights is None and not hasattr(state, "w"):
         raise UnsupportedError(f"--weights: {m.algorithm} has no weight for each column")
+    weights = state.w if learner.weights is None else learner.weights(state)
     names = m.schema.map.names(m.schema.columns_named())
     count = len(names)
     spread = np.ones(count)
-    shift = np.zeros(len(state.w))
+    shift = np.zeros(len(weights))
     if hasattr(state, "lo"):  # weights of rows as they come in: what a column can do is its weight times its range
         lo, hi = state.lo[:count], state.hi[:count]
         spread = np.where(np.isfinite(lo) & np.isfinite(hi), hi - lo, 0.0)
         spread[0] = 1.0
         shift = np.where(np.isfinite(state.shift), state.shift, 0.0)
     out = {}
-    for code, w, more in zip(m.code(), state.w, shift, strict=True):
+    for code, w, more in zip(m.code(), weights, shift, strict=True):
         used = w[:count].copy()
         used[0] += more
         order = np.argsort(-np.abs(used) * spread, kind="stable")[:top]

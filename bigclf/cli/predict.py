@@ -26,7 +26,10 @@ def predict(
             "--scores", help="add tab-separated decision values: the positive class's, or one a class in class order"
         ),
     ] = False,
-    proba: Annotated[bool, typer.Option("--proba", help="probabilities, for learners that have them")] = False,
+    proba: Annotated[
+        bool,
+        typer.Option("--proba", help="add tab-separated probabilities, for learners that have them, in the same order"),
+    ] = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
     *,

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf import probability
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report
 from bigclf.cli.session import no_rows, scoring_stream
 from bigclf.core import Scores
-from bigclf.errors import BigclfError, UnsupportedError
+from bigclf.errors import BigclfError, UnsupportedError, UsageError
 from bigclf.files import whole_file, writable
 from bigclf.limits import counted
 from bigclf.model import Model, load
@@ -24,6 +25,7 @@ from bigclf.training.score import score
 from bigclf.units import decode
 
 Write = Callable[[bytes], object]
+Answers = Callable[[Scores], Scores]
 
 
 def run(
@@ -31,15 +33,19 @@ def run(
 ) -> None:
     """Write one line for every row of the data."""
     report = Report(quiet)
+    if scores and proba:
+        raise UsageError("--proba: the columns of --scores and --proba would be taken for each other; choose one")
     model = load(path)
-    if proba:
-        raise UnsupportedError(f"--proba: {model.algorithm} has no probabilities; --scores gives its decision values")
+    if proba and not probability.known(model.learner()):
+        raise UnsupportedError(
+            f"--proba: the scores of {model.algorithm} say which class, not how probable; --scores gives them"
+        )
     if output is not None and str(output) != "-":
         writable(output, [path, *data])
     stream = scoring_stream(model, data, reading, labels=False)
     encoder = Encoder(model.schema, stream.skips, frozen=True, capacity=model.cols)
     with _sink(output) as write:
-        rows = _lines(model, encoder, stream, scores, write)
+        rows = _lines(model, encoder, stream, _answers(model, scores, proba), write)
     if not rows:
         raise no_rows(stream.sources, stream.skips)
     tell_read(report, stream, encoder)
@@ -62,17 +68,28 @@ def tell_read(report: Report, stream: Stream, encoder: Encoder) -> None:
         report.note(f"{encoder.missing:,} missing values (--missing {encoder.schema.missing})")
 
 
-def _lines(model: Model, encoder: Encoder, stream: Stream, scores: bool, write: Write) -> int:
-    code, names = model.code(), [c.encode() for c in model.schema.classes]
-    order = np.arange(len(code))
+def _answers(model: Model, scores: bool, proba: bool) -> Answers | None:
+    """What is written beside the label: of one unit the positive class's, of more each class's in class order."""
+    if not scores and not proba:
+        return None
+    code, classes, learner = model.code(), model.schema.classes, model.learner()
+    order = [0]
     if len(code) > 1:
         from bigclf.reading.labels import sort_key
 
-        order = np.array(sorted(range(len(names)), key=lambda k: sort_key(model.schema.classes[k])))
+        order = sorted(range(len(classes)), key=lambda k: sort_key(classes[k]))
+    if scores:
+        return lambda found: found[order]
+    wanted = order if len(code) > 1 else [int(code[0].argmax())]
+    return lambda found: np.exp(probability.logs(learner, code, found))[wanted]
+
+
+def _lines(model: Model, encoder: Encoder, stream: Stream, answers: Answers | None, write: Write) -> int:
+    code, names = model.code(), [c.encode() for c in model.schema.classes]
     due = done = 0  # the row that the next line is for; rows written
     for part in score(model, stream, encoder, labels=False):
         guess = decode(code, part.scores)
-        text = _with_scores(names, guess, part.scores[order]) if scores else [names[k] for k in guess.tolist()]
+        text = _with_scores(names, guess, answers(part.scores)) if answers else [names[k] for k in guess.tolist()]
         row = part.block.row
         if row[0] != due or row[-1] - row[0] != len(row) - 1:
             text = _spread(text, row - due)

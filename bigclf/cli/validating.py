@@ -20,7 +20,7 @@ from bigclf.limits import counted
 from bigclf.reading.ahead import ahead
 from bigclf.reading.schema import MAX_CLASSES
 from bigclf.training.judge import Judge
-from bigclf.training.metrics import measures
+from bigclf.training.metrics import LogLoss, measures
 
 
 def run(
@@ -49,8 +49,8 @@ def run(
     counts = np.max([np.sum([_truth(m) for m in each], axis=0) for each in judge.matrices], axis=0)  # of all runs
     occurs = np.flatnonzero(counts)
     told: list[dict[str, Any]] = []
-    for entry, matrices in zip(contest.entries, judge.matrices, strict=True):
-        each = [_of_fold(m, occurs) for m in matrices]
+    for entry, matrices, losses in zip(contest.entries, judge.matrices, judge.losses, strict=True):
+        each = [_of_fold(m, loss, occurs) for m, loss in zip(matrices, losses, strict=True)]
         values = {name: [m[name] for m in each] for name in SHOWN}
         told.append(
             {
@@ -68,15 +68,16 @@ def run(
             | {"algorithms": told}
         )
     else:
+        names = [n for n in SHOWN if n != "log_loss" or any(t["measures"][n]["mean"] is not None for t in told)]
         cells = [
             [
                 f"{t['algorithm']} {t['options']}".rstrip(),
-                *(f"{number(m['mean'])} ± {number(m['std'])}" for m in t["measures"].values()),
+                *(f"{number(m['mean'])} ± {number(m['std'])}" for m in (t["measures"][n] for n in names)),
                 f"{t['seconds']:.3g}",
             ]
             for t in told
         ]
-        show(table(["algorithm", *SHOWN.values(), "s a fold"], cells))
+        show(table(["algorithm", *(SHOWN[n] for n in names), "s a fold"], cells))
     tell_read(report, contest.stream, contest.lanes[0].encoder)
     few = [c for c, n in zip(contest.fit.classes, counts // folds[0], strict=False) if 0 < n < folds[1]]
     if few:
@@ -91,9 +92,9 @@ def _truth(matrix: NDArray[np.int64], size: int = MAX_CLASSES) -> NDArray[np.int
     return np.pad(matrix.sum(axis=1), (0, size - len(matrix)))
 
 
-def _of_fold(matrix: NDArray[np.int64], occurs: NDArray[np.int64]) -> dict[str, float | None]:
+def _of_fold(matrix: NDArray[np.int64], loss: LogLoss, occurs: NDArray[np.int64]) -> dict[str, float | None]:
     """The measures of a fold; means over the classes are not defined where it lacks one that occurs elsewhere."""
-    made = measured(measures(matrix))
+    made = measured(measures(matrix), loss)
     if not _truth(matrix)[occurs].all():
         made |= dict.fromkeys(("g_mean", "balanced_accuracy"))
     return made

@@ -194,6 +194,8 @@ def ensemble(
         axes=axes,
         most=most,
         probable=False,
+        logit=False,
+        weights=None,
         init=init,
         update=update,
         decision=decision,

@@ -34,13 +34,14 @@ def apart(base: Learner, name: str) -> Axes:
 
 def over(base: Learner, own: Axes, **changed: Any) -> Learner:
     """A learner whose state is `Over` that of the base; what is not given is as the base has it."""
-    finish, pull, refit, told = base.finish, base.pull, base.refit, base.told
+    finish, pull, refit, told, weights = base.finish, base.pull, base.refit, base.told, base.weights
     made: dict[str, Any] = {
         "axes": under("base", base.axes) | under("own", own),
         "decision": lambda s, X: base.decision(s.base, X),
         "finish": finish and (lambda s: s._replace(base=finish(s.base))),
         "pull": pull and (lambda s: pull(s.base)),
         "told": told and (lambda s: told(s.base)),
+        "weights": weights and (lambda s: weights(s.base)),
         "merge": None,
         "refit": refit and (lambda s, old, new: s._replace(base=refit(s.base, old, new))),
     }

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bigclf import probability
 from bigclf.core import TILE, Array, Spec, State
 from bigclf.errors import BigclfError, BudgetError, UnsupportedError
 from bigclf.reading.encode import Encoder
@@ -19,6 +20,7 @@ from bigclf.reading.stream import Stream
 from bigclf.training.feed import Feed, Piece
 from bigclf.training.fit import Fit
 from bigclf.training.folds import Folds
+from bigclf.training.metrics import LogLoss
 from bigclf.weighting import parse
 
 
@@ -161,6 +163,7 @@ class Contest:
                     2 if folds and fit.learner.merge is not None else 1
                 )  # merged beside their parts
                 solving = max(solving, fit.solving())  # one after another
+                fit.loss = LogLoss() if probability.known(fit.learner) else None
                 fits.append(fit)
             lane.entries.append(Entry(entrant, fits))
             self.entries.append(lane.entries[-1])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf import probability
 from bigclf import state as st
 from bigclf.algorithms import registry
 from bigclf.core import Array, Block, Shape, Spec, State
@@ -19,7 +20,7 @@ from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
 from bigclf.training.budget import check_map, check_state, scratch
 from bigclf.training.feed import Mark, Piece
-from bigclf.training.metrics import add_pairs
+from bigclf.training.metrics import LogLoss, add_pairs
 from bigclf.units import code_matrix, decode, new_plan
 from bigclf.weighting import ClassWeight, row_weights
 
@@ -81,6 +82,7 @@ class Fit:
         self.rows = 0
         self.counts = np.zeros(len(self.classes), np.int64)
         self.matrix: NDArray[np.int64] = np.zeros((len(self.classes),) * 2, np.int64)
+        self.loss: LogLoss | None = None  # of the same rows, where it is wanted and the learner has probabilities
         self.promoted = False  # units were made from others, where that is not exact
         self.class_weight = class_weight
         self.earlier: Mapping[str, int] = {}  # rows by class of the model that was gone on from
@@ -164,6 +166,9 @@ class Fit:
         guess = decode(self.code, plan.pre)
         if not scored.all():
             y, guess = piece.y[scored], guess[scored]
+        if self.loss is not None:
+            pre = plan.pre if scored.all() else plan.pre[:, scored]
+            self.loss.add(probability.losses(self.learner, self.code, pre, y))
         self.matrix = add_pairs(self.matrix, y, guess)
 
     def _weights(self, y: NDArray[np.int32]) -> NDArray[np.float64] | None:

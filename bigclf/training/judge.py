@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf import probability
 from bigclf.block import pick
 from bigclf.core import State
 from bigclf.errors import BigclfError
@@ -15,14 +16,15 @@ from bigclf.reading.encode import Encoder
 from bigclf.reading.raw import Raw, Skips
 from bigclf.training.contest import Contest, Entry
 from bigclf.training.folds import Folds
-from bigclf.training.metrics import add_pairs
+from bigclf.training.metrics import LogLoss, add_pairs
 from bigclf.units import decode
 
 
 class Judge:
     """The learners of a contest before new rows; after cross-validation each before the rows of its own fold.
 
-    `matrices[e][s]` counts (truth, answer) of learner s of entry e.
+    `matrices[e][s]` counts (truth, answer) of learner s of entry e, and `losses[e][s]` is its
+    log-loss, where it has probabilities.
     """
 
     def __init__(self, contest: Contest, skips: Skips) -> None:
@@ -31,6 +33,7 @@ class Judge:
         self.states = [_finished(entry, k) for entry in contest.entries]
         known = len(contest.fit.classes)
         self.matrices = [[np.zeros((known, known), np.int64) for _ in entry.fits] for entry in contest.entries]
+        self.losses = [[LogLoss() for _ in entry.fits] for entry in contest.entries]
         self.encoders: list[Encoder] = []
         for lane in contest.lanes:
             mine = Skips(skips.stop) if self.encoders else skips  # a row that several leave out counts once
@@ -60,7 +63,10 @@ class Judge:
         number = self.contest.entries.index(entry)
         matrices, code = self.matrices[number], entry.fits[0].code
         for seat, (state, (X, y)) in enumerate(zip(self.states[number], parts, strict=True)):
-            matrices[seat] = add_pairs(matrices[seat], y, decode(code, entry.learner.decision(state, X)))
+            scores = entry.learner.decision(state, X)
+            matrices[seat] = add_pairs(matrices[seat], y, decode(code, scores))
+            if probability.known(entry.learner):
+                self.losses[number][seat].add(probability.losses(entry.learner, code, scores, y))
 
 
 def _finished(entry: Entry, folds: int) -> list[State]:

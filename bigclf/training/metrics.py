@@ -135,3 +135,19 @@ class Curve:
         if not areas:
             return None, None
         return sum(areas) / len(areas), sum(errors) / len(errors)
+
+
+class LogLoss:
+    """Mean of losses of rows, summed in units of 2^-32: the same however the rows come."""
+
+    def __init__(self) -> None:
+        self.sum, self.rows = 0, 0
+
+    def add(self, losses: NDArray[np.float64]) -> None:
+        """Losses (n,) of rows."""
+        self.sum += int(np.rint(losses * 2.0**32).astype(np.int64).sum())
+        self.rows += len(losses)
+
+    def mean(self) -> float | None:
+        """None before the first row."""
+        return self.sum / self.rows / 2**32 if self.rows else None

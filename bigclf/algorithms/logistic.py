@@ -1,0 +1,64 @@
+"""Online logistic regression: scores are log-odds.
+
+Normalized adaptive gradients, of which the common factor sqrt(t / N) is left out: it makes steps shorter the more
+columns a row has, which the importance-aware step sees to row by row, and loses on sparse rows. A row is judged by the
+score that it was given, before its own values change the units of columns. Since each column has a unit of its own,
+--scale is `none`: no other would change more than rounding, but for what it does to the origin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State
+
+
+def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Learner:
+    """The learner; with `average` it answers by the averaged weights."""
+    import numpy as np
+
+    from bigclf.kernels import linear
+    from bigclf.kernels import logistic as k
+
+    def init(shape: Shape) -> State:
+        return k.averaged_zeros(shape) if average else k.zeros(shape)
+
+    def update(s: State, block: Block, plan: Plan) -> State:
+        late, shown = (s.late, s.shown) if average else (s.w, linear.NOBODY)
+        k.update(s.w, s.square, s.scale, late, shown, eta, average_power, block.X, plan, *np.empty((2, s.w.shape[1])))
+        return s
+
+    def decision(s: State, X: Any) -> Scores:
+        if not average:
+            return linear.score(s.w, X)
+        return linear.averaged_decision(s, average_power, X)
+
+    def weights(s: State) -> Array:
+        return linear.averaged_weights(s, average_power)
+
+    axes = k.AVERAGED if average else k.AXES
+    return Learner(init, update, decision, axes, signed=("w", "late"), logit=True, weights=weights if average else None)
+
+
+SPECS = (
+    Spec(
+        "logistic",
+        "logistic regression: steps that fit each column's scale and past; scores are log-odds",
+        "Ross, Mineiro & Langford, UAI 2013, algorithm 3; Karampatziakis & Langford, UAI 2011, table 1",
+        build,
+        (
+            Param("eta", float, 0.3, "step length, in units of each column", low=0.0, high=1e6, open_low=True),
+            Param("average", bool, True, "answer by the average of the weights after each row"),
+            Param(
+                "average-power",
+                int,
+                7,
+                "in the average the weights after row t count t^N: 0 all alike, more the last ones",
+                low=0,
+                high=20,
+            ),
+        ),
+        scale="none",
+        memory="32 bytes x units x columns; 24 with --no-average",
+    ),
+)
