@@ -133,8 +133,8 @@ def row_into(X: Any, i: int, out: Array) -> None:
         out[X.indices[s]] = X.data[s]
 
 
-# for every overload, so that helpers are compiled as kernels are
-OPTIONS: dict[str, Any] = {"jit_options": {"fastmath": FAST, "error_model": "numpy"}}
+# for every overload, so that helpers are compiled as kernels are, and into them: see tests/test_compiled.py
+OPTIONS: dict[str, Any] = {"jit_options": {"fastmath": FAST, "error_model": "numpy", "forceinline": True}}
 
 
 def for_type(X: Any, dense: Any, csr: Any, gram: Any = None) -> Any:

@@ -129,10 +129,14 @@ def exact_kernel(f: F) -> F:
 
 
 def helper(f: F) -> F:
-    """Compile a function of numbers or of one row, called by kernels only."""
-    return cast("F", numba.njit(error_model="numpy", fastmath=FAST)(f))
+    """Compile a function of numbers or of one row, called by kernels only.
+
+    It becomes a part of them: where it is called, each array handed over has its references counted, which takes longer
+    than what most helpers do.
+    """
+    return cast("F", numba.njit(error_model="numpy", fastmath=FAST, forceinline=True)(f))
 
 
 def exact_helper(f: F) -> F:
     """As `helper`, for exact kernels."""
-    return cast("F", numba.njit(error_model="numpy")(f))
+    return cast("F", numba.njit(error_model="numpy", forceinline=True)(f))

@@ -29,6 +29,23 @@ EIGHT = np.array(
 TWO = np.array([0, 0, 0, 1, 1, 0, 1, 0], np.int32)
 THREE = np.array([0, 0, 1, 2, 2, 1, 2, 0], np.int32)
 
+# The ten rows of the imbalance companion, without a bias; 1 is the positive class.
+TEN = np.array(
+    [
+        [-0.5, 1.0],
+        [-1.0, -0.5],
+        [1.0, 0.5],
+        [0.5, -1.0],
+        [-0.8, 0.2],
+        [0.9, -0.1],
+        [-0.3, -0.7],
+        [0.2, 0.4],
+        [0.8, 0.9],
+        [-0.2, 0.6],
+    ]
+)
+SIGNS = np.array([0, 0, 1, 0, 0, 1, 0, 0, 1, 1], np.int32)
+
 
 def csr(X):
     """The rows as CSR, zeros left out."""

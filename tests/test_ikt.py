@@ -102,6 +102,15 @@ def test_a_spread_that_constant_columns_cannot_tell_is_refused(method, fault, wr
         assert "a.csv: no spread is better than another" in said and "columns in which the classes differ" in said
 
 
+@pytest.mark.parametrize("tuning", ["ikt", "min", "left-corner", "auto"])
+def test_of_a_spread_that_is_refused_here_training_says_the_same_and_has_a_model(tuning, good, fault, write):
+    """The spread is all that is asked for here. A model answers, as any does on such columns, and is doubted."""
+    words = (write("a.csv", constant()), "--label", "y")
+    rule = "grid" if tuning == "auto" else tuning
+    said = good("train", *words, "--algo", "fsvc", "--tuning", tuning, "-o", "a.npz").err
+    assert fault(1, "ikt", *words, "--method", rule, "-q").split("a.csv: ")[1].strip() in said
+
+
 def test_a_best_kappa_of_all_spreads_is_told():
     assert "no spread is better than another, and sigma 1 says nothing" in (doubtful(np.ones(27), spread.ONE) or "")
 

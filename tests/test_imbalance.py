@@ -7,7 +7,7 @@ import math
 import naive_imbalance as naive
 import numpy as np
 import pytest
-from data import BINARY, csr, train
+from data import BINARY, SIGNS, TEN, csr, train
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -165,21 +165,6 @@ def test_a_known_ratio_of_two_classes_is_as_transcribed(method, base, params):
 
 # --- the ten rows of the worked numbers: eta 0.3, draws rounded, three members
 
-TEN = np.array(
-    [
-        [-0.5, 1.0],
-        [-1.0, -0.5],
-        [1.0, 0.5],
-        [0.5, -1.0],
-        [-0.8, 0.2],
-        [0.9, -0.1],
-        [-0.3, -0.7],
-        [0.2, 0.4],
-        [0.8, 0.9],
-        [-0.2, 0.6],
-    ]
-)
-SIGNS = np.array([0, 0, 1, 0, 0, 1, 0, 0, 1, 1], np.int32)
 WORKED = {
     "ogd": [1.08, 0.48],
     "hgd": [1.706203, 1.220786],

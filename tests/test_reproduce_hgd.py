@@ -11,23 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import reproduce_hgd as script
-
-# The ten rows of the companion to the paper.
-TEN = np.array(
-    [
-        [-0.5, 1],
-        [-1, -0.5],
-        [1, 0.5],
-        [0.5, -1],
-        [-0.8, 0.2],
-        [0.9, -0.1],
-        [-0.3, -0.7],
-        [0.2, 0.4],
-        [0.8, 0.9],
-        [-0.2, 0.6],
-    ]
-)
-POSITIVE = np.array([0, 0, 1, 0, 0, 1, 0, 0, 1, 1], np.int32)
+from data import SIGNS, TEN
 
 
 @pytest.fixture
@@ -71,12 +55,12 @@ def test_tables_agree_where_they_overlap():
 
 
 def test_measures_are_those_of_rows_before_they_are_learned():
-    rows = script.Rows(TEN, POSITIVE, 1.5)
+    rows = script.Rows(TEN, SIGNS, 1.5)
     ogd = script.play(script.learner("ogd", "svm", 1), rows.take(np.arange(10)))
     assert ogd[:3] == pytest.approx([(3 / 4 + 2 / 6) / 2, 0.5, 6 / 11])
     hgd = script.play(script.learner("hgd", "svm", 1), rows.take(np.arange(10)))
     assert hgd[:3] == pytest.approx([(1 + 2 / 6) / 2, math.sqrt(1 / 3), 8 / 12])
-    assert hgd[3] == pytest.approx(harmonized(TEN, POSITIVE))
+    assert hgd[3] == pytest.approx(harmonized(TEN, SIGNS))
 
 
 def harmonized(X, y):

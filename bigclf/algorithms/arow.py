@@ -33,5 +33,6 @@ SPECS = (
         ),
         cost=COST,
         memory=MEMORY,
+        notes=("--scale std is often better: minmax is that of the NR-RLS paper, in whose comparison it stands",),
     ),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from bigclf.block import cols, take
 from bigclf.compose.ensemble import Members, ensemble, outcomes, tallies
-from bigclf.compose.parts import counted, counts, private
+from bigclf.compose.parts import counted, counts, private, row_keys
 from bigclf.core import Array, Block, Learner, Plan, Scores, Shape
 from bigclf.kernels import adaboost as ab
 from bigclf.kernels.chance import shown
@@ -45,6 +45,7 @@ class Turn(NamedTuple):
     """Rows on their way through the members."""
 
     block: Block
+    key: Array  # (n,) of draws
     plan: Plan  # without importances, which are in lam; the scores after the rows are wanted
     lam: Array  # (1, n), or of each wrong label (classes, n)
     seen: Array  # (n,) weight of all rows up to each
@@ -85,12 +86,14 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         plain = plan._replace(weight=plan.weight[:0, :0], repeat=plan.repeat[:0, :0], post=lam[:1])
         ended = np.zeros(n, bool)
         over = ended[: later.shape[1]].copy()
-        return Turn(block, plain, lam, seen, tally, later, ended, over, np.empty(K), classes < 2)
+        return Turn(
+            block, row_keys(how.seed, block.row), plain, lam, seen, tally, later, ended, over, np.empty(K), classes < 2
+        )
 
     def member(s: Members, m: int, turn: Turn, tally: Array, later: Array) -> tuple[Any, Plan]:
         """Member m learns the rows and is judged; its state, and its scores."""
         times = np.empty(turn.block.y.size)
-        shown(turn.lam.sum(axis=0), 1.0, how.draw, how.seed, turn.block.row, m, times)
+        shown(turn.lam.sum(axis=0), 1.0, how.draw, turn.key, m, times)
         mine = counted(private(turn.plan), times, how.repeat)
         state = bases[m].update(s.base[m], turn.block, mine)
         judged = mine.pre if how.first else mine.post

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.compose.parts import apart, by_member, counted, counts, over, private, together, under
+from bigclf.compose.parts import apart, by_member, counted, counts, over, private, row_keys, together, under
 from bigclf.compose.rates import Rates
 from bigclf.core import Array, Axes, Block, Learner, Plan, Scores, Shape, State
 from bigclf.kernels import chain as links
@@ -75,12 +75,12 @@ def bagged(
         n = block.y.size
         rate = rates.rows(s.own, block.y, plan.target) if rates else None
         tally, later = tallies(plan)
-        times, new = np.empty(n), []
+        key, times, new = row_keys(seed, block.row), np.empty(n), []
+        mine = own = private(plan)
         for m, base in enumerate(bases):
-            mine = private(plan)
             if rate is not None:
-                shown(rate, shares[m], draw, seed, block.row, m, times)
-                mine = counted(mine, times, repeat)
+                shown(rate, shares[m], draw, key, m, times)
+                mine = counted(own, times, repeat)
             new.append(base.update(s.base[m], block, mine))
             votes.vote(
                 trust,
@@ -118,14 +118,14 @@ def boosted(bases: Sequence[Learner], chain: links.Chain, draw: int, seed: int, 
     def update(s: Members, block: Block, plan: Plan) -> Members:
         n = block.y.size
         tally, later = tallies(plan)
-        lam, rate, times, new = counts(plan), np.empty(n), np.empty(n), []
+        key, lam, rate, times, new = row_keys(seed, block.row), counts(plan), np.empty(n), np.empty(n), []
         plain = plan._replace(weight=plan.weight[:0, :0], repeat=plan.repeat[:0, :0])  # it is in lam
-        count = s.own.rows
+        count, own = s.own.rows, private(plain, post=True)
         for m, base in enumerate(bases):
             count = s.own.rows.copy()
             links.before(chain, lam, block.y, plan.target, count, s.record.mass[m], rate)
-            shown(rate, 1.0, draw, seed, block.row, m, times)
-            mine = counted(private(plain, post=True), times, repeat)
+            shown(rate, 1.0, draw, key, m, times)
+            mine = counted(own, times, repeat)
             new.append(base.update(s.base[m], block, mine))
             links.after(chain, tally, later, mine.pre, mine.post, plan.target, lam, s.record.sums[m])
         outcomes(tally, later, many, plan)

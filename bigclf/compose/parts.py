@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bigclf.core import Array, Axes, Learner, Plan, Pull, Shape, State
+from bigclf.kernels.chance import keys
 
 MOST_TIMES = 10**9  # that a row is shown
 
@@ -72,12 +73,18 @@ def counted(plan: Plan, factor: Array, repeat: bool = False) -> Plan:
 
     A row that counts nothing is shown to nobody.
     """
-    target = np.where(factor > 0.0, plan.target, np.int8(0))
+    target = plan.target * (factor > 0.0)
+    had = plan.repeat if repeat else plan.weight
+    times = (
+        had * factor
+        if had.shape[1]
+        else factor.reshape(1, -1)
+        if len(target) == 1
+        else np.tile(factor, (len(target), 1))
+    )
     if repeat:
-        times = plan.repeat * factor if plan.repeat.shape[1] else np.broadcast_to(factor, target.shape)
         return plan._replace(target=target, repeat=np.minimum(times, MOST_TIMES).astype(np.int32))
-    weight = plan.weight * factor if plan.weight.shape[1] else np.broadcast_to(factor, target.shape)
-    return plan._replace(target=target, weight=np.ascontiguousarray(weight))
+    return plan._replace(target=target, weight=times)
 
 
 def counts(plan: Plan) -> Array:
@@ -88,6 +95,13 @@ def counts(plan: Plan) -> Array:
     if plan.repeat.shape[1]:
         n *= plan.repeat.max(axis=0)
     return n
+
+
+def row_keys(seed: int, row: Array) -> Array:
+    """(n,) what all draws of a row have in common, for `kernels.chance.shown`."""
+    key = np.empty(row.size, np.uint64)
+    keys(seed, row, key)
+    return key
 
 
 def together(pulls: Sequence[Pull]) -> Pull:

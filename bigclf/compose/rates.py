@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.compose.parts import Over, counted, over
+from bigclf.compose.parts import Over, counted, over, row_keys
 from bigclf.core import Array, Axes, Block, Learner, Plan, Shape
 from bigclf.kernels import class_sizes as cs
 from bigclf.kernels.chance import shown
@@ -90,7 +90,7 @@ def resampled(base: Learner, rates: Rates, draw: int, seed: int, repeat: bool) -
 
     def update(s: Over, block: Block, plan: Plan) -> Over:
         times = np.empty(block.y.size)
-        shown(rates.rows(s.own, block.y, plan.target), 1.0, draw, seed, block.row, 0, times)
+        shown(rates.rows(s.own, block.y, plan.target), 1.0, draw, row_keys(seed, block.row), 0, times)
         return s._replace(base=base.update(s.base, block, counted(plan, times, repeat)))
 
     return over(base, rates.axes, init=init, update=update)

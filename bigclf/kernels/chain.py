@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
 from bigclf.kernels.chance import MOST_RATE
@@ -48,11 +50,34 @@ def trust(after: int, sums: Array, many: int) -> float:
 
 
 @exact_helper
-def sampled(chain: Chain, lam: float, c: int, positive: bool, count: Array, mass: Array) -> float:
-    """How often a row of class c is to be shown that counts lam.
+def sampled_of_two(
+    chain: Chain, lam: float, second: bool, positive: bool, n0: float, n1: float, m0: float, m1: float
+) -> float:
+    """As `sampled`, of two classes with these counts and masses; second: whether the row is of the second one."""
+    own, other = (n1, n0) if second else (n0, n1)
+    if chain.sampling == RATE:  # goes by the counts before the row, each with one more
+        if chain.ir > 0.0:
+            return lam if own < other + 1.0 or (own == other + 1.0 and positive) else lam / chain.ir
+        return float(lam * min(own, other + 1.0) / own)
+    if n0 == 0.0 or n1 == 0.0 or m0 == 0.0 or m1 == 0.0:
+        return lam
+    rare = own - 1.0 < other or (own - 1.0 == other and positive)  # it is of the minority
+    few, all_rows, total = own if rare else other, n0 + n1, m0 + m1
+    if chain.sampling == MASS:
+        share = own if rare else min(chain.ratio * few, own)
+        return float(lam * (share / all_rows) / ((m1 if second else m0) / total))
+    part = min(1.0, chain.ratio * few / (other if rare else own))  # of the majority's rows
+    q0, q1 = (part, 1.0) if rare == second else (1.0, part)
+    kept, weighed = q0 * n0 + q1 * n1, q0 * m0 + q1 * m1
+    return float((1.0 if rare else part) * (lam * total / weighed * kept / all_rows))
+
+
+@exact_helper
+def sampled(chain: Chain, lam: float, c: int, count: Array, mass: Array) -> float:
+    """How often a row of class c is to be shown that counts lam, of one class or of more than two.
 
     count, mass (classes,): rows of each class and what they counted for this member, this row included. The minority is
-    the class that was smaller before the row, of equals the positive one.
+    the class that was smaller before the row, of equals the first; of two equals the positive one.
     """
     if chain.sampling == RATE:  # goes by the counts before the row, each with one more
         own = count[c]
@@ -60,9 +85,6 @@ def sampled(chain: Chain, lam: float, c: int, positive: bool, count: Array, mass
         for k in range(count.size):
             if k != c:
                 low = min(low, count[k] + 1.0)
-        if chain.ir > 0.0 and count.size == 2:
-            other = count[1 - c] + 1.0
-            return lam if own < other or (own == other and positive) else lam / chain.ir
         return float(lam * low / own)
     if count.size < 2:
         return lam
@@ -75,8 +97,6 @@ def sampled(chain: Chain, lam: float, c: int, positive: bool, count: Array, mass
             rare = k
         n += count[k]
         total += mass[k]
-    if count.size == 2 and count[c] - 1.0 == count[1 - c]:
-        rare = c if positive else 1 - c
     if chain.sampling == MASS:
         share = count[c] if c == rare else min(chain.ratio * count[rare], count[c])
         return float(lam * (share / n) / (mass[c] / total))
@@ -117,18 +137,25 @@ def before(chain: Chain, lam: Array, y: Array, target: Array, count: Array, mass
 
     count, mass (classes,) as in `sampled`; they take the rows in, where classes are sampled.
     """
+    two = count.size == 2
+    n0, n1, m0, m1 = (count[0], count[1], mass[0], mass[1]) if two else (0.0, 0.0, 0.0, 0.0)
     for i in range(y.size):
-        out[i] = 0.0
         t = side(target, i)
         if t == 0 or y[i] < 0:
-            lam[i] = 0.0
-            continue
-        if chain.sampling == ALL:
+            out[i] = lam[i] = 0.0
+        elif chain.sampling == ALL:
             out[i] = min(lam[i], MOST_RATE)
-            continue
-        count[y[i]] += 1.0
-        mass[y[i]] += lam[i]
-        out[i] = min(sampled(chain, lam[i], y[i], t > 0, count, mass), MOST_RATE)
+        elif two:
+            one = np.float64(y[i])
+            n0, n1 = n0 + (1.0 - one), n1 + one
+            m0, m1 = m0 + (1.0 - one) * lam[i], m1 + one * lam[i]
+            out[i] = min(sampled_of_two(chain, lam[i], y[i] > 0, t > 0, n0, n1, m0, m1), MOST_RATE)
+        else:
+            count[y[i]] += 1.0
+            mass[y[i]] += lam[i]
+            out[i] = min(sampled(chain, lam[i], y[i], count, mass), MOST_RATE)
+    if two:
+        count[0], count[1], mass[0], mass[1] = n0, n1, m0, m1
 
 
 @exact_kernel

@@ -44,8 +44,34 @@ def record(right: Array, truth: Array, guess: Array, c: int, g: int) -> None:
     truth[c] += 1.0
     if g < guess.size:
         guess[g] += 1.0
-    if g == c:
-        right[c] += 1.0
+    right[c] += 1.0 if g == c else 0.0
+
+
+@exact_helper
+def opened(right: Array, truth: Array, guess: Array) -> tuple[float, float, float, float, float, float]:
+    """The record of at most two classes as numbers; kernels are quicker with them than with arrays in helpers."""
+    if right.size == 1:
+        return right[0], 0.0, truth[0], 0.0, guess[0], 0.0
+    return right[0], right[1], truth[0], truth[1], guess[0], guess[1]
+
+
+@exact_helper
+def closed(
+    right: Array, truth: Array, guess: Array, r0: float, r1: float, n0: float, n1: float, g0: float, g1: float
+) -> None:
+    """Write the numbers back."""
+    right[0], truth[0], guess[0] = r0, n0, g0
+    if right.size > 1:
+        right[1], truth[1], guess[1] = r1, n1, g1
+
+
+@exact_helper
+def noted(
+    r0: float, r1: float, n0: float, n1: float, g0: float, g1: float, one: float, said: float
+) -> tuple[float, float, float, float, float, float]:
+    """`record` of two classes without a branch; one, said: 1 where the second class is meant, and answered, else 0."""
+    hit = 1.0 - abs(one - said)
+    return r0 + hit * (1.0 - one), r1 + hit * one, n0 + (1.0 - one), n1 + one, g0 + (1.0 - said), g1 + said
 
 
 @exact_helper
@@ -127,11 +153,25 @@ def harmonic(pull: Array, a: Array, rest: float, memory: float, c: int, positive
 @exact_helper
 def kappa(right: Array, truth: Array, guess: Array) -> float:
     """Cohen's kappa of answers; arrays (classes,): rows right, of each class, of each answer. 0 where it has none."""
+    if right.size == 2:
+        return kappa_of_two(right[0] + right[1], truth[0], truth[1], guess[0], guess[1])
     n = hits = chance = 0.0
     for k in range(right.size):
         n += truth[k]
         hits += right[k]
         chance += truth[k] * guess[k]
+    return agreement(n, hits, chance)
+
+
+@exact_helper
+def kappa_of_two(hits: float, n0: float, n1: float, g0: float, g1: float) -> float:
+    """`kappa` of two classes: rows right, rows of each, answers."""
+    return agreement(n0 + n1, hits, n0 * g0 + n1 * g1)
+
+
+@exact_helper
+def agreement(n: float, hits: float, chance: float) -> float:
+    """Kappa of n rows, of which so many are right; chance: the sum of rows x answers of each class."""
     if n == 0.0:
         return 0.0
     chance /= n * n
@@ -139,14 +179,12 @@ def kappa(right: Array, truth: Array, guess: Array) -> float:
 
 
 @exact_helper
-def rate(how: Rule, a: Array, rest: float, c: int, positive: bool, many: bool) -> float:
-    """The rate of a row of class c."""
+def rate(how: Rule, own: float, low: float, high: float, classes: int, positive: bool, many: bool) -> float:
+    """The rate of a row; sizes of its class, and of the smallest and the largest one."""
     if how.kind == EVEN:
         return 1.0
     if how.kind == COST:
         return how.x if positive and not many else 1.0
-    own = size(a, c, rest, how.memory)
-    low, high = extremes(a, rest, how.memory, 0.0)
     other = high if own == low else low  # of two classes
     if how.ir > 0.0 and not many:
         fewer = own < other or (own == other and positive)
@@ -160,9 +198,9 @@ def rate(how: Rule, a: Array, rest: float, c: int, positive: bool, many: bool) -
         r = (high / own) ** how.x * (low / own) ** (1.0 - how.x)
         return r if r != 1.0 else ONCE
     if how.kind == FADE_OVER:
-        return 1.0 / own if own <= 1.0 / kinds(a) else 1.0
+        return 1.0 / own if own <= 1.0 / classes else 1.0
     if how.kind == FADE_UNDER:
-        return 1.0 - own if own > 1.0 / kinds(a) else 1.0
+        return 1.0 - own if own > 1.0 / classes else 1.0
     return high / own if how.kind in (LARGEST, FADE_LARGEST) else low / own
 
 
@@ -173,15 +211,31 @@ def rates(how: Rule, a: Array, rest: Array, y: Array, target: Array, out: Array)
     target (units, n): rows of which no unit wants anything leave no trace, and have rate 1.
     """
     many = len(target) > 1
+    fades = how.memory > 0.0
+    two = a.size == 2
+    a0, a1, left = (a[0], a[1], rest[0]) if two else (0.0, 0.0, 1.0)
+    keep, gain = how.memory, 1.0 - how.memory
     for i in range(y.size):
         out[i] = 1.0
         t = side(target, i)
-        if t != 0 and y[i] >= 0:
-            if how.memory > 0.0:
+        if t != 0 and y[i] >= 0 and two:  # as below, in registers
+            one = np.float64(y[i])
+            if fades:
+                a0, a1, left = a0 * keep + (1.0 - one) * gain, a1 * keep + one * gain, left * keep
+            begin = left / 2.0 if fades else 1.0
+            own, other = (a1 + begin, a0 + begin) if y[i] > 0 else (a0 + begin, a1 + begin)
+            out[i] = rate(how, own, min(own, other), max(own, other), 2, t > 0, many)
+            if not fades:
+                a0, a1 = a0 + (1.0 - one), a1 + one
+        elif t != 0 and y[i] >= 0:
+            if fades:
                 observe(a, rest, how.memory, False, 0.0, y[i])
-            out[i] = rate(how, a, rest[0], y[i], t > 0, many)
-            if how.memory == 0.0:
+            low, high = extremes(a, rest[0], how.memory, 0.0)
+            out[i] = rate(how, size(a, y[i], rest[0], how.memory), low, high, kinds(a), t > 0, many)
+            if not fades:
                 observe(a, rest, how.memory, False, 0.0, y[i])
+    if two:
+        a[0], a[1], rest[0] = a0, a1, left
 
 
 @exact_kernel

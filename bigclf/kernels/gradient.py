@@ -14,7 +14,7 @@ from bigclf.block import row_axpy, row_dot, row_sq, rows
 from bigclf.core import Array, Plan, Shape
 from bigclf.jit import helper, kernel
 from bigclf.kernels.chance import poisson
-from bigclf.kernels.class_sizes import harmonic, kappa, observe, record
+from bigclf.kernels.class_sizes import closed, harmonic, kappa, kappa_of_two, noted, observe, opened, record
 
 PERCEPTRON, HINGE = range(2)
 NONE, HARMONIC, KAPPA = range(3)
@@ -108,6 +108,7 @@ def update_two(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan) 
     tell = plan.post.shape[1] > 0
     given = plan.margin.shape[1] > 0
     w = s.w[0]
+    r0, r1, n0, n1, g0, g1 = opened(s.right, s.truth, s.guess)
     for i in range(rows(X)):
         t = plan.target[0, i]
         f = row_dot(X, i, w)
@@ -123,12 +124,12 @@ def update_two(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan) 
             moved = 0.0
             sq = 0.0
             if how.gain == KAPPA:
-                record(s.right, s.truth, s.guess, c, guess)
+                r0, r1, n0, n1, g0, g1 = noted(r0, r1, n0, n1, g0, g1, np.float64(c), np.float64(guess))
             if loses(how.gate, t * f, margin) and a > 0.0:
                 if how.gain == HARMONIC:
                     a *= harmonic(s.pull, s.size, s.rest[0], how.memory, c, t > 0, False)
                 elif how.gain == KAPPA:
-                    lam = 1.0 if guess != c else max(kappa(s.right, s.truth, s.guess), 0.0)
+                    lam = 1.0 if guess != c else max(kappa_of_two(r0 + r1, n0, n1, g0, g1), 0.0)
                     a *= poisson(lam, how.draw, how.seed, row[i], 0)
                 sq = row_sq(X, i)
                 if repeated:
@@ -142,6 +143,7 @@ def update_two(s: Gradient, how: How, X: Any, y: Array, row: Array, plan: Plan) 
             account(s.pull, s.gii, how.plain, c, t > 0, False, eta * eta * sq, moved)
         if tell:
             plan.post[0, i] = f
+    closed(s.right, s.truth, s.guess, r0, r1, n0, n1, g0, g1)
 
 
 @helper

@@ -10,7 +10,7 @@ import numpy as np
 
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
-from bigclf.kernels.class_sizes import kappa, record, side
+from bigclf.kernels.class_sizes import closed, kappa, kappa_of_two, noted, opened, record, side
 
 ALIKE, KAPPA, RECALL = range(3)  # what a vote weighs by
 TIE = 1e-6  # how far raw scores, squeezed, order what has equal votes
@@ -34,6 +34,14 @@ def answer(pre: Array, i: int) -> int:
         if pre[u, i] > pre[best, i]:
             best = u
     return best
+
+
+@exact_helper
+def trust_of_two(kind: int, r0: float, r1: float, n0: float, n1: float, g0: float, g1: float) -> float:
+    """`trust` where there are two classes: rows right, rows, and answers of each."""
+    if kind == KAPPA:
+        return max(0.0, kappa_of_two(r0 + r1, n0, n1, g0, g1))
+    return float(np.sqrt((r0 + 1.0) / (n0 + 2.0) * ((r1 + 1.0) / (n1 + 2.0))))
 
 
 @exact_helper
@@ -76,6 +84,34 @@ def poll(tally: Array, pre: Array, v: float) -> None:
         cast(tally, pre, i, v)
 
 
+@exact_helper
+def of_two(
+    kind: int,
+    tally: Array,
+    later: Array,
+    pre: Array,
+    post: Array,
+    right: Array,
+    guess: Array,
+    truth: Array,
+    y: Array,
+    target: Array,
+) -> None:
+    """As `vote`, of two known classes, with the record in registers; nor is there a branch that cannot be foreseen."""
+    r0, r1, n0, n1, g0, g1 = opened(right, truth, guess)
+    v = trust_of_two(kind, r0, r1, n0, n1, g0, g1)
+    for i in range(y.size):
+        cast(tally, pre, i, v)
+        if target[0, i] != 0 and y[i] >= 0:
+            hit = 1.0 if (pre[0, i] >= 0.0) == (target[0, i] > 0) else 0.0
+            one = np.float64(y[i])
+            r0, r1, n0, n1, g0, g1 = noted(r0, r1, n0, n1, g0, g1, one, 1.0 - abs(one - hit))
+            v = trust_of_two(kind, r0, r1, n0, n1, g0, g1)
+        if post.shape[1] > 0:
+            cast(later, post, i, v)
+    closed(right, truth, guess, r0, r1, n0, n1, g0, g1)
+
+
 @exact_kernel
 def vote(
     kind: int,
@@ -94,12 +130,18 @@ def vote(
     right, guess, truth (classes,): rows answered rightly, by answer, by class; y (n,): class codes, target (units, n).
     Where post (units, n), its scores after the rows, is not empty, `later` gets the votes after the rows.
     """
-    for i in range(y.size if kind == ALIKE else 0):  # no record is needed
-        cast(tally, pre, i, 1.0)
-        if post.shape[1] > 0:
-            cast(later, post, i, 1.0)
-    for i in range(y.size if kind != ALIKE else 0):
-        cast(tally, pre, i, trust(kind, right, guess, truth))
+    if kind == ALIKE:  # no record is needed
+        for i in range(y.size):
+            cast(tally, pre, i, 1.0)
+            if post.shape[1] > 0:
+                cast(later, post, i, 1.0)
+        return
+    if len(target) == 1 and right.size == 2:
+        of_two(kind, tally, later, pre, post, right, guess, truth, y, target)
+        return
+    v = trust(kind, right, guess, truth)
+    for i in range(y.size):
+        cast(tally, pre, i, v)
         if side(target, i) != 0 and y[i] >= 0:
             c = y[i]
             a = answer(pre, i)
@@ -107,8 +149,9 @@ def vote(
             if len(target) == 1:
                 g = c if (a == 1) == (target[0, i] > 0) else 1 - c
             record(right, truth, guess, c, g)
+            v = trust(kind, right, guess, truth)
         if post.shape[1] > 0:
-            cast(later, post, i, trust(kind, right, guess, truth))
+            cast(later, post, i, v)
 
 
 @exact_kernel
