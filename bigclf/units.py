@@ -42,10 +42,6 @@ def decode(code: Array, scores: Scores) -> NDArray[np.int32]:
     if code.shape[0] > 1:
         best: NDArray[np.int32] = scores.argmax(axis=0).astype(np.int32)
         return best
-    guess: NDArray[np.int32] = np.array(sides(code), np.int32).take((scores[0] >= 0.0).view(np.int8))
+    sides = np.array([code[0].argmin(), code[0].argmax()], np.int32)
+    guess: NDArray[np.int32] = sides.take((scores[0] >= 0.0).view(np.int8))
     return guess
-
-
-def sides(code: Array) -> tuple[int, int]:
-    """Class codes for which the first unit is negative and positive; one and the same while only one class is known."""
-    return int(code[0].argmin()), int(code[0].argmax())

@@ -15,14 +15,13 @@ from bigclf import state as st
 from bigclf.algorithms import registry
 from bigclf.core import Array, Block, Shape, Spec, State
 from bigclf.errors import UsageError
-from bigclf.kernels.tally import count_scores
 from bigclf.limits import headroom
 from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
 from bigclf.training.budget import check_map, check_state, scratch
 from bigclf.training.feed import Mark, Piece
 from bigclf.training.metrics import LogLoss, add_pairs
-from bigclf.units import code_matrix, decode, new_plan, sides
+from bigclf.units import code_matrix, decode, new_plan
 from bigclf.weighting import ClassWeight, row_weights
 
 CURES = {"rff": "a lower --rff-dim", "rm": "a lower --order", "poly": "a lower --order"}  # of the maps' sizes
@@ -160,16 +159,17 @@ class Fit:
         plan = new_plan(self.code, piece.y, self._weights(piece.y))
         self.state = self.learner.update(self.state, piece, plan)
         y, pre = piece.y, plan.pre
-        before = int(self.counts.sum())
-        if not count_scores(*sides(self.code), y, pre, self.counts, self.matrix):  # a class is new to the matrix
+        if y.min(initial=0) < 0:
             shown = y >= 0
-            self.counts += np.bincount(y[shown], minlength=len(self.counts))
-            scored = shown & ~np.isnan(pre).any(axis=0)
-            self.matrix = add_pairs(self.matrix, y[scored], decode(self.code, pre)[scored])
+            y, pre = y[shown], pre[:, shown]
+        self.rows += len(y)
+        self.counts += np.bincount(y, minlength=len(self.counts))
+        if np.isnan(pre.sum()):  # not all were scored, or scores are beyond all numbers
+            scored = ~np.isnan(pre).any(axis=0)
+            y, pre = y[scored], pre[:, scored]
         if self.loss is not None:
-            scored = (y >= 0) & ~np.isnan(pre).any(axis=0)
-            self.loss.add(probability.losses(self.learner, self.code, pre[:, scored], y[scored]))
-        self.rows += int(self.counts.sum()) - before
+            self.loss.add(probability.losses(self.learner, self.code, pre, y))
+        self.matrix = add_pairs(self.matrix, y, decode(self.code, pre))
 
     def _weights(self, y: NDArray[np.int32]) -> NDArray[np.float64] | None:
         if self.class_weight is None:
