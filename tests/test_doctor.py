@@ -26,7 +26,7 @@ def test_it_tells_versions_limits_processors_and_kernels(tmp_path):
     told = json.loads(done.stdout)
     assert set(told["packages"]) == {"numpy", "numba", "pyarrow", "psutil", "typer", "rich"}
     assert all(told["packages"].values()) and told["problems"] == []
-    assert 1 <= told["processors"]["allowed"] <= told["processors"]["machine"]
+    assert 1 <= told["processors"]["usable"] <= told["processors"]["machine"]
     assert told["memory"]["may_take"] > 256 << 20 and "free memory" in {x["name"] for x in told["memory"]["limits"]}
     assert Path(told["kernels"]["folder"]).parent == tmp_path / "bigclf" and told["kernels"]["compiled"] == 0
 

@@ -19,6 +19,7 @@ import typer
 from bigclf import __version__, start
 from bigclf.algorithms import registry
 from bigclf.cli.report import Report, emit
+from bigclf.cpus import usable
 from bigclf.errors import BigclfError, UsageError
 from bigclf.limits import counted, headroom, human
 
@@ -56,7 +57,7 @@ def examined() -> dict[str, Any]:
         "packages": {name: _version(name) for name in CORE},
         "extras": _extras(),
         "kernels": _kernels(),
-        "processors": {"machine": os.cpu_count(), "allowed": _allowed()},
+        "processors": {"machine": os.cpu_count(), "usable": usable()},
         "memory": _memory(),
     }
     return facts | {"problems": list(_problems(facts))}
@@ -93,10 +94,6 @@ def _kernels() -> dict[str, Any]:
     return {"folder": str(folder), "compiled": len(files), "bytes": sum(p.stat().st_size for p in files)}
 
 
-def _allowed() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _memory() -> dict[str, Any]:
     room = headroom()
     return {
@@ -131,7 +128,7 @@ def _tell(facts: dict[str, Any]) -> None:
         "bigclf": f"{facts['bigclf']}, Python {facts['python']}, {facts['system']}",
         "packages": packages,
         "kernels": f"{kept} in {kernels['folder']}" if kernels["folder"] else "cannot be kept",
-        "processors": f"{processors['allowed']} of {processors['machine']}",
+        "processors": f"{processors['usable']} of {processors['machine']}",
         "memory": f"{human(memory['may_take'])} may be taken, bound by {memory['bound_by']}",
     }
     for limit in memory["limits"]:
