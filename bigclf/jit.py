@@ -29,7 +29,19 @@ from bigclf import start  # noqa: E402
 if not _SCIPY:
     del sys.modules["scipy"]
 
-__all__ = ["CACHE", "FAST", "exact_helper", "exact_kernel", "helper", "intrinsic", "kernel", "overload", "types"]
+__all__ = [
+    "CACHE",
+    "FAST",
+    "exact_helper",
+    "exact_kernel",
+    "exact_part",
+    "helper",
+    "intrinsic",
+    "kernel",
+    "loan",
+    "overload",
+    "types",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 FAST = {"contract", "reassoc", "nsz", "arcp"}  # not the two that assume no NaN and no infinity: we test for them
@@ -113,3 +125,27 @@ def helper(f: F) -> F:
 def exact_helper(f: F) -> F:
     """As `helper`, for exact kernels."""
     return cast("F", numba.njit(error_model="numpy")(f))
+
+
+def exact_part(f: F) -> F:
+    """As `exact_helper`, and written out wherever it is called: for what short rows go through.
+
+    To hand on many arrays costs more there than the arithmetic.
+    """
+    return cast("F", numba.njit(error_model="numpy", forceinline=True)(f))
+
+
+def _loan(typingctx: Any, a: Any) -> Any:
+    """The same array without its owner."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        array.meminfo = array.meminfo.type(None)
+        return array._getvalue()
+
+    return a(a), codegen
+
+
+# The same array without its owner, who must outlive it: nobody counts who refers to it. Counting is atomic, which costs
+# more than the arithmetic of a row where helpers hand arrays on.
+loan: Callable[..., Any] = intrinsic(_loan)

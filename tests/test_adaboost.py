@@ -154,6 +154,29 @@ def test_worked_numbers(method, options):
         np.testing.assert_allclose(got, 2 * np.array(votes) / sum(votes) - 1, atol=2e-6)
 
 
+def test_a_silent_ensemble_of_moa_answers_the_first_class():
+    """A member that has made no error ends the vote."""
+    X, y = stream(30, 3, 2)
+    one = y == 1
+    for compat in (True, False):
+        learner = registry.build("oza-boost", base="gnb", members=3, moa_compat=compat)
+        s, _, _ = learned(learner, X[one], y[one], 2)
+        scores = learner.decision(s, X)
+        assert (decode(BINARY, scores) == (0 if compat else 1)).all() and (np.abs(scores) < 1e-6).all() == compat
+
+
+def test_the_trees_of_a_method_go_as_in_moa_with_it():
+    X, y = stream(300, 3, 3)
+    one, other = (
+        learned(registry.build("oza-boost", members=3, **options), X, y, 3)[0]
+        for options in ({"moa_compat": True}, {"moa_compat": True, "base_moa_compat": True})
+    )
+    for a, b in zip(states.flatten(one).values(), states.flatten(other).values(), strict=True):
+        assert a.tobytes() == b.tobytes()
+    alone = learned(registry.build("vfdt", moa_compat=True), X, y, 3)[0]
+    np.testing.assert_array_equal(one.base[0].slot, alone.slot)
+
+
 def test_a_silent_ensemble_of_moa_has_no_scores():
     """Member 0 of adob made no error so far, and ends the vote."""
     X = np.column_stack([np.ones(12), TWELVE])

@@ -37,6 +37,7 @@ def build(
     pre_prune: bool = True,
     max_nodes: int = NODES,
     max_leaves: int | str = "auto",
+    moa_compat: bool = False,
 ) -> Learner:
     """The learner. Scores are 2 p - 1 of the shares p of the classes, and of two classes the difference of their p.
 
@@ -51,7 +52,16 @@ def build(
     slots = leaves(max_nodes) if isinstance(max_leaves, str) else min(max_leaves, leaves(max_nodes))
     kind = {"mc": tree.MC, "nb": tree.NB, "nba": tree.NBA}[leaf]
     how = tree_split.How(
-        kind, float(grace_period), split_confidence, tie_threshold, candidates, min_branch, pre_prune, max_nodes, slots
+        kind,
+        float(grace_period),
+        split_confidence,
+        tie_threshold,
+        candidates,
+        min_branch,
+        pre_prune,
+        max_nodes,
+        slots,
+        moa_compat,
     )
 
     def init(shape: Shape) -> Tree:
@@ -62,8 +72,8 @@ def build(
         return t
 
     def update(t: Tree, block: Block, plan: Plan) -> Tree:
-        room, row = tree.scratch(t), 0
-        while (row := tree.grow_with(t, how, block.X, block.y, plan, row, room)) < block.y.size:
+        row = 0
+        while (row := tree.grow_with(t, how, block.X, block.y, plan, row, tree.scratch(t))) < block.y.size:
             t = roomier(t)
         return t
 
@@ -87,7 +97,7 @@ def build(
 
     def decision(t: Tree, X: Any) -> Scores:
         out = np.empty((len(t.code), rows(X)))
-        tree.score(t, kind, X, tree.scratch(t), out)
+        tree.score(t, kind, moa_compat, X, tree.scratch(t), out)
         return out
 
     def refit(t: Tree, old: Array, new: Array) -> Tree:
@@ -175,6 +185,12 @@ SPECS = (
                 low=1,
                 high=500_000,
                 words=("auto",),
+            ),
+            Param(
+                "moa-compat",
+                bool,
+                False,
+                "as in MOA: densities are multiplied as they are, and where all vanish a leaf has no answer",
             ),
         ),
         scale="none",

@@ -15,7 +15,7 @@ import numpy as np
 
 from bigclf.block import row_into, rows
 from bigclf.core import Array, Plan
-from bigclf.jit import exact_helper, exact_kernel
+from bigclf.jit import exact_kernel, exact_part, loan
 
 # of factors whose logarithm is taken together: neither a factor nor the product may leave what a double holds
 MOST, LEAST = 1e100, 1e-100
@@ -30,7 +30,7 @@ class Gaussians(NamedTuple):
     code: Array  # (units, classes) -1, +1; 0 where the class was not seen
 
 
-@exact_helper
+@exact_part
 def importance(target: Array, weight: Array, repeat: Array, y: Array, i: int) -> float:
     """Weight of row i by the arrays of a plan; 0 where no unit is shown it, and where it has no label."""
     shown = False
@@ -47,14 +47,14 @@ def importance(target: Array, weight: Array, repeat: Array, y: Array, i: int) ->
     return w
 
 
-@exact_helper
+@exact_part
 def note(code: Array, target: Array, c: int, i: int) -> None:
     """Keep what the units want of class c, as row i shows it."""
     for u in range(code.shape[0]):
         code[u, c] = target[u, i]
 
 
-@exact_helper
+@exact_part
 def shares(logs: Array, p: Array) -> bool:
     """p = exp(logs), made to add up to one; False, and nothing done, where all of them are -infinity."""
     top = -np.inf
@@ -71,7 +71,7 @@ def shares(logs: Array, p: Array) -> bool:
     return True
 
 
-@exact_helper
+@exact_part
 def portions(n: Array, k: int, p: Array) -> None:
     """p = row k of n over its sum; all alike where that is 0."""
     s = 0.0
@@ -81,7 +81,7 @@ def portions(n: Array, k: int, p: Array) -> None:
         p[c] = n[k, c] / s if s > 0.0 else 1.0 / p.size
 
 
-@exact_helper
+@exact_part
 def say(p: Array, code: Array, out: Array, i: int) -> None:
     """Scores out[:, i] of shares p (classes,): of two classes the difference, of more 2 p - 1."""
     if code.shape[0] == 1:
@@ -94,7 +94,7 @@ def say(p: Array, code: Array, out: Array, i: int) -> None:
             out[c, i] = 2.0 * p[c] - 1.0
 
 
-@exact_helper
+@exact_part
 def sharpen(n: Array, M2: Array, floor: float, c: int, inverse: Array, volume: Array) -> None:
     """One over the variances of class c, and the sum of their logarithms."""
     total = 0.0
@@ -113,7 +113,7 @@ def sharpen(n: Array, M2: Array, floor: float, c: int, inverse: Array, volume: A
     volume[c] = total + log(product)
 
 
-@exact_helper
+@exact_part
 def square(x: Array, mean: Array, inverse: Array, c: int, j: int) -> float:
     """Squared distance of column j from the mean of class c, in variances."""
     d = x[j] - mean[c, j]
@@ -121,7 +121,7 @@ def square(x: Array, mean: Array, inverse: Array, c: int, j: int) -> float:
     return q
 
 
-@exact_helper
+@exact_part
 def judge(n: Array, mean: Array, inverse: Array, volume: Array, x: Array, logs: Array, p: Array) -> None:
     """Shares p of the classes for a row x; what all classes have in common is left out."""
     for c in range(n.size):
@@ -148,13 +148,14 @@ def judge(n: Array, mean: Array, inverse: Array, volume: Array, x: Array, logs: 
 def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
     """Score each row, then take it in. floor: added to every variance."""
     classes, cols = s.mean.shape
+    n, mean, M2, code, y = loan(s.n), loan(s.mean), loan(s.M2), loan(s.code), loan(y)
+    target, weight, repeat = loan(plan.target), loan(plan.weight), loan(plan.repeat)
+    pre, post = loan(plan.pre), loan(plan.post)
     x, logs, p = np.empty(cols), np.empty((1, classes)), np.empty(classes)
     inverse, volume = np.empty((classes, cols)), np.empty(classes)
     for c in range(classes):
-        if s.n[c] > 0.0:
-            sharpen(s.n, s.M2, floor, c, inverse, volume)
-    target, weight, repeat, pre, post = plan.target, plan.weight, plan.repeat, plan.pre, plan.post
-    n, mean, M2, code = s.n, s.mean, s.M2, s.code
+        if n[c] > 0.0:
+            sharpen(n, M2, floor, c, inverse, volume)
     tell = post.shape[1] > 0
     for i in range(rows(X)):
         row_into(X, i, x)
@@ -181,12 +182,12 @@ def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
 def score(s: Gaussians, floor: float, X: Any, out: Array) -> None:
     """Scores out (units, n) of the rows."""
     classes, cols = s.mean.shape
+    n, mean, M2, code, out = loan(s.n), loan(s.mean), loan(s.M2), loan(s.code), loan(out)
     x, logs, p = np.empty(cols), np.empty((1, classes)), np.empty(classes)
     inverse, volume = np.empty((classes, cols)), np.empty(classes)
     for c in range(classes):
-        if s.n[c] > 0.0:
-            sharpen(s.n, s.M2, floor, c, inverse, volume)
-    n, mean, code = s.n, s.mean, s.code
+        if n[c] > 0.0:
+            sharpen(n, M2, floor, c, inverse, volume)
     for i in range(rows(X)):
         row_into(X, i, x)
         judge(n, mean, inverse, volume, x, logs, p)
