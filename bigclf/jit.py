@@ -20,6 +20,7 @@ if not _SCIPY:
 import numba  # noqa: E402
 import numba.np.arraymath  # noqa: E402
 import numba.np.linalg  # noqa: E402
+import numpy as np  # noqa: E402
 from numba import config, types  # noqa: E402
 from numba.core import event  # noqa: E402
 from numba.extending import intrinsic, overload  # noqa: E402
@@ -39,6 +40,7 @@ __all__ = [
     "intrinsic",
     "kernel",
     "loan",
+    "numbers",
     "overload",
     "types",
 ]
@@ -149,3 +151,19 @@ def _loan(typingctx: Any, a: Any) -> Any:
 # The same array without its owner, who must outlive it: nobody counts who refers to it. Counting is atomic, which costs
 # more than the arithmetic of a row where helpers hand arrays on.
 loan: Callable[..., Any] = intrinsic(_loan)
+
+
+def _pointer(typingctx: Any, address: Any) -> Any:
+    """What stands at an address."""
+    return types.voidptr(types.int64), lambda context, builder, signature, args: builder.inttoptr(
+        args[0], context.get_value_type(types.voidptr)
+    )
+
+
+_at: Callable[..., Any] = intrinsic(_pointer)
+
+
+@exact_part
+def numbers(address: int, shape: Any) -> Any:
+    """The float64 array at an address, which nobody counts either."""
+    return numba.carray(_at(address), shape, np.float64)  # type: ignore[attr-defined]

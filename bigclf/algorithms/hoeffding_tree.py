@@ -6,7 +6,7 @@ Pfahringer, Stress-testing Hoeffding trees, PKDD 2005.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.by_class import recoded
@@ -125,7 +125,31 @@ def build(
         half = 1 << ((slots - 1).bit_length() - 1) if slots > 1 else 0
         return 8 * 4 * half * shape.classes * shape.cols
 
-    return Learner(init, update, decision, AXES, most=most, solving=copies, refit=refit, told=told, probable=True)
+    def ranked(states: Sequence[Tree], X: Any, r: Any) -> Sequence[Tree]:
+        from bigclf.kernels import ranked as by_row
+
+        turn, start, row = by_row.turn(r), 0, np.empty(states[0].gauss.shape[3] + 5 * r.seen.size)
+        while True:
+            room = [tree.scratch(t) for t in states]
+            where = np.array([[a.ctypes.data for a in (*t, own)] for t, own in zip(states, room, strict=True)])
+            sizes = np.array([[len(t.node), len(t.slot), len(own)] for t, own in zip(states, room, strict=True)])
+            start = by_row.trees(r, turn, how, X, where, sizes, row, start)
+            if start == r.y.size:
+                return states
+            states = [roomier(t) for t in states]
+
+    return Learner(
+        init,
+        update,
+        decision,
+        AXES,
+        most=most,
+        solving=copies,
+        refit=refit,
+        told=told,
+        probable=True,
+        ranked=ranked,
+    )
 
 
 def leaves(nodes: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.by_class import recoded
@@ -58,7 +59,18 @@ def build(floor: float = 1e-3) -> Learner:
     def refit(s: Gaussians, old: Array, new: Array) -> Gaussians:
         return s._replace(code=recoded(s.code, old, new, s.n))
 
-    return Learner(init, update, decision, AXES, merge=merge, refit=refit, probable=True)
+    def ranked(states: Sequence[Gaussians], X: Any, r: Any) -> Sequence[Gaussians]:
+        from bigclf.kernels import ranked as by_row
+
+        classes, cols = states[0].mean.shape
+        kept = [(np.empty((classes, cols)), np.empty(classes)) for _ in states]
+        for s, (inverse, volume) in zip(states, kept, strict=True):
+            bayes.sharpened(s, floor, inverse, volume)
+        where = np.array([[a.ctypes.data for a in (*s, *own)] for s, own in zip(states, kept, strict=True)])
+        by_row.bayes(r, by_row.turn(r), floor, X, where, np.empty(cols), np.empty((1, classes)), np.empty(classes))
+        return states
+
+    return Learner(init, update, decision, AXES, merge=merge, refit=refit, probable=True, ranked=ranked)
 
 
 SPECS = (

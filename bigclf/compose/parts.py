@@ -41,6 +41,7 @@ def over(base: Learner, own: Axes, **changed: Any) -> Learner:
         "pull": pull and (lambda s: pull(s.base)),
         "told": told and (lambda s: told(s.base)),
         "merge": None,
+        "ranked": None,
         "refit": refit and (lambda s, old, new: s._replace(base=refit(s.base, old, new))),
     }
     return replace(base, **(made | changed))

@@ -144,6 +144,20 @@ def judge(n: Array, mean: Array, inverse: Array, volume: Array, x: Array, logs: 
         portions(n.reshape((1, n.size)), 0, p)
 
 
+@exact_part
+def take(
+    n: Array, mean: Array, M2: Array, floor: float, x: Array, c: int, w: float, inverse: Array, volume: Array
+) -> None:
+    """Learn row x of class c and weight w."""
+    n[c] += w
+    r = w / n[c]
+    for j in range(x.size):
+        d = x[j] - mean[c, j]
+        mean[c, j] += r * d
+        M2[c, j] += w * d * (x[j] - mean[c, j])
+    sharpen(n, M2, floor, c, inverse, volume)
+
+
 @exact_kernel
 def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
     """Score each row, then take it in. floor: added to every variance."""
@@ -163,15 +177,8 @@ def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
         say(p, code, pre, i)
         w = importance(target, weight, repeat, y, i)
         if w > 0.0:
-            c = y[i]
-            note(code, target, c, i)
-            n[c] += w
-            r = w / n[c]
-            for j in range(cols):
-                d = x[j] - mean[c, j]
-                mean[c, j] += r * d
-                M2[c, j] += w * d * (x[j] - mean[c, j])
-            sharpen(n, M2, floor, c, inverse, volume)
+            note(code, target, y[i], i)
+            take(n, mean, M2, floor, x, y[i], w, inverse, volume)
             if tell:
                 judge(n, mean, inverse, volume, x, logs, p)
         if tell:
@@ -192,3 +199,11 @@ def score(s: Gaussians, floor: float, X: Any, out: Array) -> None:
         row_into(X, i, x)
         judge(n, mean, inverse, volume, x, logs, p)
         say(p, code, out, i)
+
+
+@exact_kernel
+def sharpened(s: Gaussians, floor: float, inverse: Array, volume: Array) -> None:
+    """One over the variances of all classes that have rows, and the sums of their logarithms."""
+    for c in range(s.n.size):
+        if s.n[c] > 0.0:
+            sharpen(s.n, s.M2, floor, c, inverse, volume)

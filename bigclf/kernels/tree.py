@@ -117,6 +117,30 @@ def crowded(node: Array, slots: Array, tally: Array, most_nodes: int, most_slots
     return no_node or no_slot
 
 
+@exact_part
+def take(
+    t: Tree, how: How, leaf: int, x: Array, c: int, w: float, logs: Array, sides: Array, terms: Array, ready: Array
+) -> None:
+    """A leaf learns row x of class c and weight w, which was just answered; it may be split. The tree is on loan."""
+    node, dist, slots, held, g, tally = t.node, t.dist, t.slot, t.held, t.gauss, t.tally
+    slot = int(node[leaf, SLOT]) - 1
+    if slot >= 0:
+        if how.kind == NBA:
+            compare(dist, slots, leaf, slot, logs, c, w, how.moa)
+        observe(held, g, slot, c, x, w)
+        if how.kind != MC:
+            measure(held, g, slot, c)
+    dist[leaf, c] += w
+    if slot >= 0 and ready[slot] > 0.0:
+        weigh(dist, held, leaf, slot, c, terms)
+    here = total(dist, leaf)
+    if slot >= 0 and here - node[leaf, LAST] >= how.grace * ROUNDED and tally[NODES] + 2 <= how.nodes:
+        node[leaf, LAST] = here
+        if attempt(t, how, leaf, here, sides):
+            for k in range(ready.size):
+                ready[k] = 0.0
+
+
 @exact_kernel
 def grow_with(t: Tree, how: How, X: Any, y: Array, plan: Plan, start: int, room: Array) -> int:
     """Score each row from `start` on, then learn it; returns the row at which it stopped for want of room, or n."""
@@ -135,24 +159,8 @@ def grow_with(t: Tree, how: How, X: Any, y: Array, plan: Plan, start: int, room:
         leaf = answer(node, dist, slots, held, g, how.kind, how.moa, x, ready, terms, logs, p)
         say(p, code, pre, i)
         if w > 0.0:
-            c = y[i]
-            note(code, target, c, i)
-            slot = int(node[leaf, SLOT]) - 1
-            if slot >= 0:
-                if how.kind == NBA:
-                    compare(dist, slots, leaf, slot, logs, c, w, how.moa)
-                observe(held, g, slot, c, x, w)
-                if how.kind != MC:
-                    measure(held, g, slot, c)
-            dist[leaf, c] += w
-            if slot >= 0 and ready[slot] > 0.0:
-                weigh(dist, held, leaf, slot, c, terms)
-            here = total(dist, leaf)
-            if slot >= 0 and here - node[leaf, LAST] >= how.grace * ROUNDED and tally[NODES] + 2 <= how.nodes:
-                node[leaf, LAST] = here
-                if attempt(tree, how, leaf, here, sides):
-                    for k in range(ready.size):
-                        ready[k] = 0.0
+            note(code, target, y[i], i)
+            take(tree, how, leaf, x, y[i], w, logs, sides, terms, ready)
             if tell:
                 answer(node, dist, slots, held, g, how.kind, how.moa, x, ready, terms, logs, p)
         if tell:
