@@ -281,12 +281,14 @@ def test_train_and_info_tell_errors_and_bound(good, write):
     write("a.csv", table(800))
     words = ["a.csv", "--label", "kind", "--algo", "oabm2", "--base", "gnb", "--members", 4]
     told = good("train", *words, "--json", "-o", "m.npz").json["told"]
-    errors = np.array(told["errors of members"])
+    errors = np.array(told["errors of members after learning each row"])
     assert len(errors) == 4 and (errors > 0).all() and (errors < 0.5).all()
     bound = 2 * np.prod(2 * np.sqrt(errors * (1 - errors)))
     assert told["error bound"] == (pytest.approx(bound, rel=1e-3) if bound < 1 else None)
     assert good("info", "m.npz", "--json").json["told"] == told
-    assert "errors of members" in good("info", "m.npz").out
+    assert "errors of members after learning each row" in good("info", "m.npz").out
+    first = good("train", *words, "--test-first", "--json", "-o", "n.npz").json["told"]
+    assert "errors of members" in first
     assert good("evaluate", "m.npz", "a.csv", "--json").json["accuracy"] > 0.7
 
 

@@ -386,3 +386,34 @@ def test_stops_and_goes_on(good, write):
     good("train", "all.svm", "--algo", "vfdt", *more, "-o", "one.npz", "-q")
     a, b = (good("predict", m, "all.svm", "--scores", "-q").lines for m in ("b.npz", "one.npz"))
     assert a == b
+
+
+@pytest.mark.parametrize(
+    ("array", "at", "value"),
+    [
+        ("tally", (0,), 1e9),
+        ("node", (0, 2), 77),
+        ("node", (0, 3), 1),
+        ("node", (0, 0), 4000),
+        ("node", (0, 0), -1),
+        ("node", (1, 4), 99),
+        ("node", (1, 4), 0.5),
+        ("slot", (0, 0), 2.5),
+        ("tally", (1,), 7),
+    ],
+)
+@pytest.mark.parametrize("algo", [("vfdt",), ("oabm1", "--members", "2"), ("vfdt", "--drift", "ddm")])
+def test_a_tree_whose_places_are_none_is_refused(good, fault, write, algo, array, at, value):
+    X, y = hard(17, 1500)
+    write("a.csv", "kind,a,b,c,d\n" + "".join(f"k{k},{','.join(map(str, x[1:]))}\n" for k, x in zip(y, X)))
+    more = ("--tie-threshold", "0.5") if algo[0] == "vfdt" else ("--base-tie-threshold", "0.5")
+    good("train", "a.csv", "--label", "kind", "--algo", *algo, *more, "-o", "m.npz", "-q")
+    with np.load("m.npz") as f:
+        arrays = dict(f)
+    name = next(k for k in arrays if k.startswith("state/") and k.endswith(array))
+    arrays[name] = arrays[name].copy()
+    assert arrays[next(k for k in arrays if k.endswith("tally"))][0] > 1
+    arrays[name][at] = value
+    np.savez("bad.npz", **arrays)
+    said = fault(1, "predict", "bad.npz", "a.csv")
+    assert "damaged or altered" in said and "tree" in said

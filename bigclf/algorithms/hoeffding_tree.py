@@ -117,6 +117,27 @@ def build(
             "leaves given up": settled,
         }
 
+    def fault(t: Tree) -> str | None:
+        """What is no place in the tree: loops would read and write wherever it says."""
+        ts, nodes, spare, cols = tree_split, len(t.node), len(t.slot), t.gauss.shape[3]
+        count = float(t.tally[ts.NODES])
+        if not (1 <= count <= nodes and count == int(count)):
+            return f"its tree has {count:g} nodes, and room for {nodes}"
+        node, k = t.node[: int(count)], np.arange(int(count))
+        inner = node[:, ts.LEFT] != 0
+        left, right, feature = (node[inner, at] for at in (ts.LEFT, ts.RIGHT, ts.FEATURE))
+        if not ((left > k[inner]) & (left < count) & (right == left + 1) & (right < count) & (left == left // 1)).all():
+            return "a node of its tree has a child that is none"
+        if not ((feature >= 0) & (feature < cols) & (feature == feature // 1)).all():
+            return "a node of its tree splits by a column that is none"
+        slot, owner = node[:, ts.SLOT], t.slot[:, ts.OWNER]
+        held = np.flatnonzero(slot)
+        if not ((slot >= 0) & (slot <= spare) & (slot == slot // 1)).all() or inner[held].any():
+            return "a leaf of its tree has a place that is none"
+        if (owner[slot[held].astype(int) - 1] != held + 1).any() or np.count_nonzero(owner) != len(held):
+            return "two leaves of its tree have one place"
+        return None if t.tally[ts.SLOTS] == len(held) else "its tree counts its leaves wrongly"
+
     def most(shape: Shape) -> dict[str, int]:
         return {"nodes": max_nodes, "leaves": slots}
 
@@ -149,6 +170,7 @@ def build(
         told=told,
         probable=True,
         ranked=ranked,
+        fault=fault,
     )
 
 

@@ -184,7 +184,9 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         bound = labels * float(np.prod(2.0 * np.sqrt(errors * (1.0 - errors))))
         fresh = {"members begun anew": int(s.own.fresh[0])} if how.reset else {}
         return {
-            "errors of members": [round(float(e), 4) for e in errors],
+            "errors of members" if how.first else "errors of members after learning each row": [
+                round(float(e), 4) for e in errors
+            ],
             "error bound": round(bound, 6) if bound < 1.0 else None,
         } | fresh
 

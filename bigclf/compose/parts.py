@@ -33,7 +33,8 @@ def apart(base: Learner, name: str) -> Axes:
 
 def over(base: Learner, own: Axes, **changed: Any) -> Learner:
     """A learner whose state is `Over` that of the base; what is not given is as the base has it."""
-    finish, pull, refit, told = base.finish, base.pull, base.refit, base.told
+    finish, pull, refit, told, fault = base.finish, base.pull, base.refit, base.told, base.fault
+    doubts = base.doubts
     made: dict[str, Any] = {
         "axes": under("base", base.axes) | under("own", own),
         "decision": lambda s, X: base.decision(s.base, X),
@@ -42,6 +43,8 @@ def over(base: Learner, own: Axes, **changed: Any) -> Learner:
         "told": told and (lambda s: told(s.base)),
         "merge": None,
         "ranked": None,
+        "doubts": doubts and (lambda s, classes: doubts(s.base, classes)),
+        "fault": fault and (lambda s: fault(s.base)),
         "refit": refit and (lambda s, old, new: s._replace(base=refit(s.base, old, new))),
     }
     return replace(base, **(made | changed))
