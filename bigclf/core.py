@@ -103,6 +103,9 @@ class Learner:
     weights: Callable[[State], Array] | None = None  # (units, cols) that scores go by, where that is not `w`
     pull: Callable[[State], Pull] | None = None  # of learners that go by gradients
     told: Callable[[State], dict[str, Any]] | None = None  # facts about the run that are in the state, by name
+    fault: Callable[[State], str | None] | None = None  # of what a model file held: places that are none, and the like
+    ranked: Callable[[Sequence[State], Any, Any], Sequence[State]] | None = None  # states of members that take turns by
+    # how a row goes, X, and `kernels.ranked.Rows`: as `update` would row by row, compiled
 
     @property
     def tiles(self) -> bool:

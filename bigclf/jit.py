@@ -35,9 +35,23 @@ with _scipy_hidden():
     from numba.core import event
     from numba.core.runtime.nrt import rtsys
     from numba.extending import intrinsic, overload
+import numpy as np  # noqa: E402
+
 start.shed()
 
-__all__ = ["CACHE", "FAST", "exact_helper", "exact_kernel", "helper", "intrinsic", "kernel", "overload", "types"]
+__all__ = [
+    "CACHE",
+    "FAST",
+    "exact_helper",
+    "exact_kernel",
+    "helper",
+    "intrinsic",
+    "kernel",
+    "loan",
+    "numbers",
+    "overload",
+    "types",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 FAST = {"contract", "reassoc", "nsz", "arcp"}  # not the two that assume no NaN and no infinity: we test for them
@@ -140,3 +154,35 @@ def helper(f: F) -> F:
 def exact_helper(f: F) -> F:
     """As `helper`, for exact kernels."""
     return cast("F", numba.njit(error_model="numpy", forceinline=True)(f))
+
+
+def _loan(typingctx: Any, a: Any) -> Any:
+    """The same array without its owner."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        array.meminfo = array.meminfo.type(None)
+        return array._getvalue()
+
+    return a(a), codegen
+
+
+# The same array without its owner, who must outlive it: nobody counts who refers to it. Counting is atomic, which costs
+# more than the arithmetic of a row where helpers hand arrays on.
+loan: Callable[..., Any] = intrinsic(_loan)
+
+
+def _pointer(typingctx: Any, address: Any) -> Any:
+    """What stands at an address."""
+    return types.voidptr(types.int64), lambda context, builder, signature, args: builder.inttoptr(
+        args[0], context.get_value_type(types.voidptr)
+    )
+
+
+_at: Callable[..., Any] = intrinsic(_pointer)
+
+
+@exact_helper
+def numbers(address: int, shape: Any) -> Any:
+    """The float64 array at an address, which nobody counts either."""
+    return numba.carray(_at(address), shape, np.float64)  # type: ignore[attr-defined]

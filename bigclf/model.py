@@ -264,4 +264,7 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
     if fault:
         raise ValueError(fault)
     model.state = state.fill(learner, parts, model.shape())
+    fault = learner.fault(model.state) if learner.fault is not None else None
+    if fault:
+        raise ValueError(fault)
     return model

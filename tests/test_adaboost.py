@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import naive_boosting as naive
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from data import BINARY
 
+import bigclf.compose.adaboost as compose
 from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.core import Block, Shape
@@ -154,6 +156,29 @@ def test_worked_numbers(method, options):
         np.testing.assert_allclose(got, 2 * np.array(votes) / sum(votes) - 1, atol=2e-6)
 
 
+def test_a_silent_ensemble_of_moa_answers_the_first_class():
+    """A member that has made no error ends the vote."""
+    X, y = stream(30, 3, 2)
+    one = y == 1
+    for compat in (True, False):
+        learner = registry.build("oza-boost", base="gnb", members=3, moa_compat=compat)
+        s, _, _ = learned(learner, X[one], y[one], 2)
+        scores = learner.decision(s, X)
+        assert (decode(BINARY, scores) == (0 if compat else 1)).all() and (np.abs(scores) < 1e-6).all() == compat
+
+
+def test_the_trees_of_a_method_go_as_in_moa_with_it():
+    X, y = stream(300, 3, 3)
+    one, other = (
+        learned(registry.build("oza-boost", members=3, **options), X, y, 3)[0]
+        for options in ({"moa_compat": True}, {"moa_compat": True, "base_moa_compat": True})
+    )
+    for a, b in zip(states.flatten(one).values(), states.flatten(other).values(), strict=True):
+        assert a.tobytes() == b.tobytes()
+    alone = learned(registry.build("vfdt", moa_compat=True), X, y, 3)[0]
+    np.testing.assert_array_equal(one.base[0].slot, alone.slot)
+
+
 def test_a_silent_ensemble_of_moa_has_no_scores():
     """Member 0 of adob made no error so far, and ends the vote."""
     X = np.column_stack([np.ones(12), TWELVE])
@@ -203,6 +228,45 @@ def test_a_single_class_leaves_m2_without_errors():
     assert (decode(code, learner.decision(s, X)) == 0).all()
 
 
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("adob", {}),
+        ("adob", {"moa_compat": True}),
+        ("bole", {"test_first": True}),
+        ("bole", {"break_votes": True, "weight_shift": 0.1}),
+    ],
+)
+@pytest.mark.parametrize("classes", [2, 9])
+@pytest.mark.parametrize(
+    ("base", "more"), [("gnb", {}), ("vfdt", {"grace_period": 20.0, "tie_threshold": 0.5, "max_leaves": 3})]
+)
+def test_loops_of_their_own_are_row_by_row_to_the_bit(monkeypatch, base, more, classes, method, options):
+    """With weights, rows without labels, scores after the rows, and blocks of many sizes."""
+    X, y = stream(300, 21, classes)
+    y[::17] = -1
+    weight = np.random.default_rng(22).exponential(1.0, 300)
+    code = BINARY if classes == 2 else code_matrix([str(c) for c in range(classes)])
+
+    def went(cuts):
+        learner = registry.build(method, base=base, members=4, **{f"base_{k}": v for k, v in more.items()}, **options)
+        s, found = learner.init(Shape(len(code), X.shape[1], classes)), []
+        for a, b in zip([0, *cuts], [*cuts, 300]):
+            plan = new_plan(code, y[a:b], weight[a:b])
+            plan = plan._replace(post=np.full(plan.target.shape, np.nan))
+            s = learner.update(s, Block(np.arange(a, b), X[a:b], y[a:b]), plan)
+            found += [np.concatenate([plan.pre, plan.post])]
+        return [*states.flatten(s).values(), np.concatenate(found, axis=1)]
+
+    one, parts = went([]), went([1, 2, 77])
+    ensemble = compose.adaboost
+    monkeypatch.setattr(compose, "adaboost", lambda of, how: ensemble([replace(b, ranked=None) for b in of], how))
+    want = went([150])
+    assert base == "gnb" or max(len(a) for a in want) > 3
+    for a, b, c in zip(one, parts, want, strict=True):
+        assert a.tobytes() == b.tobytes() == c.tobytes()
+
+
 # --- on the command line
 
 
@@ -217,12 +281,14 @@ def test_train_and_info_tell_errors_and_bound(good, write):
     write("a.csv", table(800))
     words = ["a.csv", "--label", "kind", "--algo", "oabm2", "--base", "gnb", "--members", 4]
     told = good("train", *words, "--json", "-o", "m.npz").json["told"]
-    errors = np.array(told["errors of members"])
+    errors = np.array(told["errors of members after learning each row"])
     assert len(errors) == 4 and (errors > 0).all() and (errors < 0.5).all()
     bound = 2 * np.prod(2 * np.sqrt(errors * (1 - errors)))
     assert told["error bound"] == (pytest.approx(bound, rel=1e-3) if bound < 1 else None)
     assert good("info", "m.npz", "--json").json["told"] == told
-    assert "errors of members" in good("info", "m.npz").out
+    assert "errors of members after learning each row" in good("info", "m.npz").out
+    first = good("train", *words, "--test-first", "--json", "-o", "n.npz").json["told"]
+    assert "errors of members" in first
     assert good("evaluate", "m.npz", "a.csv", "--json").json["accuracy"] > 0.7
 
 

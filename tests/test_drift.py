@@ -176,6 +176,7 @@ SLOW = [  # to change their minds
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_watched_learner_is_as_in_a_loop(name, params, detector, replace, classes):
     given, transcribed = DETECTORS[detector]
+    given = {k: v for k, v in given.items() if replace or k != "drift_warning_delta"}
     X, y = drifting(2400, 5, classes)
     code = code_matrix([str(c) for c in range(classes)])
     scores, warnings, drifts, last = by_row(registry.build(name, **params), X, y, code, transcribed(), replace)
@@ -284,6 +285,7 @@ def test_rows_that_are_not_shown_are_not_told():
         ("fsvc", {"drift": "adwin"}, "--drift adwin: fsvc does not go row by row"),
         ("arow", {"drift": "ddm", "drift_warning": 4.0}, "--drift-warning: is above"),
         ("arow", {"drift": "adwin", "on_drift": "replace", "drift_warning_delta": 0.001}, "--drift-warning-delta"),
+        ("arow", {"drift": "adwin", "drift_warning_delta": 0.02}, "goes with --on-drift replace"),
         ("oob", {"base": "ar-rls", "base_drift": "ddm"}, "ar-rls does not go row by row"),
     ],
 )
@@ -358,3 +360,18 @@ def test_help_shows_what_a_detector_brings(good):
     assert "--drift " in good("algos", "arow").out
     assert "--drift-level" in good("train", "--algo", "arow", "--drift", "ddm", "--help").out
     assert "--drift-level" not in good("train", "--algo", "arow", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("arow --on-drift replace", "--on-drift: goes with --drift ddm or adwin"),
+        ("arow --drift adwin --drift-rows 50", "--drift-rows: goes with --drift ddm"),
+        ("oabm1 --base gnb --base-drift-level 4", "--base-drift-level: goes with --base-drift ddm"),
+        ("oadab --base-drift ddm", "--base-drift: goes with a --base that is an algorithm, not a gate"),
+        ("arow --drift ddm --drift-rows 0", "should be a whole number at least 1"),
+    ],
+)
+def test_options_that_go_with_others_say_so(fault, write, words, why):
+    write("a.csv", "kind,a\nx,1\ny,2\n")
+    assert why in fault(2, "train", "a.csv", "--label", "kind", "--algo", *words.split(), "-o", "m.npz")

@@ -176,3 +176,18 @@ def test_shards_on_the_command_line(good, write):
         for m in ("both.npz", "one.npz")
     )
     np.testing.assert_allclose(both, one, rtol=1e-6, atol=1e-6)
+
+
+def test_what_naive_bayes_cannot_carry_is_told(good, write):
+    r = np.random.default_rng(1)
+    rows = [f"{'xy'[i % 2]},{r.random():.4f},{r.random():.4f}\n" for i in range(60)]
+    for value, what in (("0.5", ""), ("1e30", "hide all else"), ("-1e140", "hide all else")):
+        write("a.csv", "kind,a,b\n" + "".join([*rows, f"x,{value},0.5\n"]))
+        said = good("train", "a.csv", "--label", "kind", "--algo", "gnb", "--dtype", "float64", "-o", "m.npz").err
+        assert what in said
+        assert what or "column number" not in said
+
+
+def test_wide_sparse_rows_are_told_to_be_no_case_for_it(good, write):
+    write("a.svm", "".join(f"{i % 2} {1 + 37 * i % 3000}:1 3000:1\n" for i in range(200)))
+    assert "wide sparse rows" in good("train", "a.svm", "--algo", "gnb", "-o", "m.npz").err

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from data import BINARY, csr, made, train
+from naive_hoeffding import Vfdt
 
 from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.block import row_into
 from bigclf.core import Block, Shape
-from bigclf.kernels import tree, tree_split
+from bigclf.kernels import tree, tree_leaf, tree_split
 from bigclf.units import code_matrix, decode, new_plan
 
 NEVER = 1e18  # grace period of a tree that does not split
@@ -90,9 +91,9 @@ def test_the_stream_of_the_specification():
         if t.node[leaf, tree_split.LAST] == last:
             continue
         due, _ = learn(frozen, row, label, state=before)  # as the leaf was at the attempt
-        how = tree_split.How(tree.NBA, 200.0, 1e-7, 0.05, 10, 0.01, True, 4096, 2048)
+        how = tree_split.How(tree.NBA, 200.0, 1e-7, 0.05, 10, 0.01, True, 4096, 2048, False)
         slot, entropy = int(due.node[leaf, tree_split.SLOT]) - 1, tree_split.entropy(due.dist, leaf)
-        tried = {j: tree_split.best_threshold(due, how, slot, j, entropy, np.empty((2, 2))) for j in range(3)}
+        tried = {j: tree_split.best_threshold(due, how, slot, j, entropy, np.empty((3, 2))) for j in range(3)}
         assert tried[0][1] == -np.inf  # the bias
         j = max(tried, key=lambda j: tried[j][1])
         second = max(0.0, *(m for k, (_, m) in tried.items() if k != j))
@@ -123,18 +124,40 @@ def test_hits_of_the_stream():
     t, plan = learn(vfdt, X, y)
     guess = decode(BINARY, plan.pre)
     assert (guess == y)[1:].sum() == 1853
-    t, room = vfdt.init(Shape(1, 3, 2)), None
+    t = vfdt.init(Shape(1, 3, 2))
     zeros = np.zeros(2000, bool)
     for i in range(2000):
-        room = tree.scratch(t)
-        row_into(X, i, room.x)
-        leaf = tree.descend(t.node, room.x)
+        x, logs, *_, terms, ready = tree.rooms(tree.scratch(t), t.gauss)
+        row_into(X, i, x)
+        leaf = tree.descend(t.node, x)
         slot = int(t.node[leaf, tree_split.SLOT]) - 1
-        tree.bayes(t.dist, t.held, t.gauss, leaf, slot, room.x, room.logs)
+        tree_leaf.bayes(t.dist, t.held, t.gauss, leaf, slot, x, ready, terms, logs)
         by_bayes = t.slot[slot, tree_split.BY_CLASS] <= t.slot[slot, tree_split.BY_BAYES]
-        zeros[i] = by_bayes and np.isneginf(room.logs).all()
+        zeros[i] = by_bayes and np.isneginf(logs).all()
         t, _ = learn(vfdt, X[i : i + 1], y[i : i + 1], state=t)
     assert (np.where(zeros, 0, guess) == y)[1:].sum() == 1850
+
+
+@pytest.mark.parametrize("leaf", ["nba", "nb", "mc"])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_leaves_as_in_moa(leaf, classes):
+    """Against the transcription, on weighted rows whose densities vanish: flags and counts beside wide columns."""
+    r = np.random.default_rng(16)
+    X, y = hard(16, 3000)
+    X = np.column_stack([X, r.random((3000, 3)) < 0.02, r.standard_normal((3000, 30)) * 10.0 ** r.integers(-3, 3, 30)])
+    X, y, w = X.astype(np.float64), (y % classes).astype(np.int32), r.exponential(1.0, 3000)
+    code = FOUR if classes == 4 else BINARY
+    options = {"leaf": leaf, "grace_period": 300.0, "tie_threshold": 0.3}
+    t, plan = learn(registry.build("vfdt", moa_compat=True, **options), X, y, code, weight=w)
+    twin = Vfdt(classes, X.shape[1], grace=300, tau=0.3, leaf=leaf, reading="moa")
+    want = np.zeros(3000, int)
+    for i in range(3000):
+        want[i] = np.argmax(twin.votes(X[i]))
+        twin.train(X[i], y[i], w[i])
+    assert t.tally[tree_split.NODES] == twin.nodes > 1
+    np.testing.assert_array_equal(decode(code, plan.pre)[20:], want[20:])  # once all classes were seen
+    _, plain = learn(registry.build("vfdt", **options), X, y, code, weight=w)
+    assert (leaf == "mc") == (decode(code, plain.pre) == want)[20:].all()
 
 
 def test_scores_before_and_after_each_row():
@@ -363,3 +386,34 @@ def test_stops_and_goes_on(good, write):
     good("train", "all.svm", "--algo", "vfdt", *more, "-o", "one.npz", "-q")
     a, b = (good("predict", m, "all.svm", "--scores", "-q").lines for m in ("b.npz", "one.npz"))
     assert a == b
+
+
+@pytest.mark.parametrize(
+    ("array", "at", "value"),
+    [
+        ("tally", (0,), 1e9),
+        ("node", (0, 2), 77),
+        ("node", (0, 3), 1),
+        ("node", (0, 0), 4000),
+        ("node", (0, 0), -1),
+        ("node", (1, 4), 99),
+        ("node", (1, 4), 0.5),
+        ("slot", (0, 0), 2.5),
+        ("tally", (1,), 7),
+    ],
+)
+@pytest.mark.parametrize("algo", [("vfdt",), ("oabm1", "--members", "2"), ("vfdt", "--drift", "ddm")])
+def test_a_tree_whose_places_are_none_is_refused(good, fault, write, algo, array, at, value):
+    X, y = hard(17, 1500)
+    write("a.csv", "kind,a,b,c,d\n" + "".join(f"k{k},{','.join(map(str, x[1:]))}\n" for k, x in zip(y, X)))
+    more = ("--tie-threshold", "0.5") if algo[0] == "vfdt" else ("--base-tie-threshold", "0.5")
+    good("train", "a.csv", "--label", "kind", "--algo", *algo, *more, "-o", "m.npz", "-q")
+    with np.load("m.npz") as f:
+        arrays = dict(f)
+    name = next(k for k in arrays if k.startswith("state/") and k.endswith(array))
+    arrays[name] = arrays[name].copy()
+    assert arrays[next(k for k in arrays if k.endswith("tally"))][0] > 1
+    arrays[name][at] = value
+    np.savez("bad.npz", **arrays)
+    said = fault(1, "predict", "bad.npz", "a.csv")
+    assert "damaged or altered" in said and "tree" in said

@@ -54,6 +54,7 @@ APPLY = Param(
     "apply", str, "weight", "a row shown k times: one step of weight k, or k steps", choices=("weight", "repeat")
 )
 MEMBERS = Param("members", int, 10, "of the ensemble", low=1, high=1000)
+PASSED = ("moa_compat",)  # a method that has this option hands it on to a base that has it too
 CHANCE = (DRAW, APPLY, SEED)
 TWO = "{} matter with two classes only"
 
@@ -162,6 +163,7 @@ def assemble(name: str, recipe: Recipe, base: str, **options: Any) -> Learner:
             fit = ("kernel",) if p in SPACE else tuple(GATES)
             raise UsageError(f"--{p.name}: goes with --base {', '.join(fit)}, not with {base}")
     theirs = {k.removeprefix("base_"): v for k, v in options.items() if k.startswith("base_")}
+    theirs |= {k: True for k in PASSED if k in theirs and options.get(k)}
     gate, below, space = _chain(base, theirs)
     for part in (recipe, *below):
         why = (part.refused or {}).get(gate)

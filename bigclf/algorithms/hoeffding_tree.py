@@ -6,7 +6,7 @@ Pfahringer, Stress-testing Hoeffding trees, PKDD 2005.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.by_class import recoded
@@ -37,6 +37,7 @@ def build(
     pre_prune: bool = True,
     max_nodes: int = NODES,
     max_leaves: int | str = "auto",
+    moa_compat: bool = False,
 ) -> Learner:
     """The learner. Scores are 2 p - 1 of the shares p of the classes, and of two classes the difference of their p.
 
@@ -51,7 +52,16 @@ def build(
     slots = leaves(max_nodes) if isinstance(max_leaves, str) else min(max_leaves, leaves(max_nodes))
     kind = {"mc": tree.MC, "nb": tree.NB, "nba": tree.NBA}[leaf]
     how = tree_split.How(
-        kind, float(grace_period), split_confidence, tie_threshold, candidates, min_branch, pre_prune, max_nodes, slots
+        kind,
+        float(grace_period),
+        split_confidence,
+        tie_threshold,
+        candidates,
+        min_branch,
+        pre_prune,
+        max_nodes,
+        slots,
+        moa_compat,
     )
 
     def init(shape: Shape) -> Tree:
@@ -62,8 +72,8 @@ def build(
         return t
 
     def update(t: Tree, block: Block, plan: Plan) -> Tree:
-        room, row = tree.scratch(t), 0
-        while (row := tree.grow_with(t, how, block.X, block.y, plan, row, room)) < block.y.size:
+        row = 0
+        while (row := tree.grow_with(t, how, block.X, block.y, plan, row, tree.scratch(t))) < block.y.size:
             t = roomier(t)
         return t
 
@@ -87,7 +97,7 @@ def build(
 
     def decision(t: Tree, X: Any) -> Scores:
         out = np.empty((len(t.code), rows(X)))
-        tree.score(t, kind, X, tree.scratch(t), out)
+        tree.score(t, kind, moa_compat, X, tree.scratch(t), out)
         return out
 
     def refit(t: Tree, old: Array, new: Array) -> Tree:
@@ -107,6 +117,27 @@ def build(
             "leaves given up": settled,
         }
 
+    def fault(t: Tree) -> str | None:
+        """What is no place in the tree: loops would read and write wherever it says."""
+        ts, nodes, spare, cols = tree_split, len(t.node), len(t.slot), t.gauss.shape[3]
+        count = float(t.tally[ts.NODES])
+        if not (1 <= count <= nodes and count == int(count)):
+            return f"its tree has {count:g} nodes, and room for {nodes}"
+        node, k = t.node[: int(count)], np.arange(int(count))
+        inner = node[:, ts.LEFT] != 0
+        left, right, feature = (node[inner, at] for at in (ts.LEFT, ts.RIGHT, ts.FEATURE))
+        if not ((left > k[inner]) & (left < count) & (right == left + 1) & (right < count) & (left == left // 1)).all():
+            return "a node of its tree has a child that is none"
+        if not ((feature >= 0) & (feature < cols) & (feature == feature // 1)).all():
+            return "a node of its tree splits by a column that is none"
+        slot, owner = node[:, ts.SLOT], t.slot[:, ts.OWNER]
+        held = np.flatnonzero(slot)
+        if not ((slot >= 0) & (slot <= spare) & (slot == slot // 1)).all() or inner[held].any():
+            return "a leaf of its tree has a place that is none"
+        if (owner[slot[held].astype(int) - 1] != held + 1).any() or np.count_nonzero(owner) != len(held):
+            return "two leaves of its tree have one place"
+        return None if t.tally[ts.SLOTS] == len(held) else "its tree counts its leaves wrongly"
+
     def most(shape: Shape) -> dict[str, int]:
         return {"nodes": max_nodes, "leaves": slots}
 
@@ -115,7 +146,32 @@ def build(
         half = 1 << ((slots - 1).bit_length() - 1) if slots > 1 else 0
         return 8 * 4 * half * shape.classes * shape.cols
 
-    return Learner(init, update, decision, AXES, most=most, solving=copies, refit=refit, told=told, probable=True)
+    def ranked(states: Sequence[Tree], X: Any, r: Any) -> Sequence[Tree]:
+        from bigclf.kernels import ranked as by_row
+
+        turn, start, row = by_row.turn(r), 0, np.empty(states[0].gauss.shape[3] + 5 * r.seen.size)
+        while True:
+            room = [tree.scratch(t) for t in states]
+            where = np.array([[a.ctypes.data for a in (*t, own)] for t, own in zip(states, room, strict=True)])
+            sizes = np.array([[len(t.node), len(t.slot), len(own)] for t, own in zip(states, room, strict=True)])
+            start = by_row.trees(r, turn, how, X, where, sizes, row, start)
+            if start == r.y.size:
+                return states
+            states = [roomier(t) for t in states]
+
+    return Learner(
+        init,
+        update,
+        decision,
+        AXES,
+        most=most,
+        solving=copies,
+        refit=refit,
+        told=told,
+        probable=True,
+        ranked=ranked,
+        fault=fault,
+    )
 
 
 def leaves(nodes: int) -> int:
@@ -175,6 +231,12 @@ SPECS = (
                 low=1,
                 high=500_000,
                 words=("auto",),
+            ),
+            Param(
+                "moa-compat",
+                bool,
+                False,
+                "as in MOA: densities are multiplied as they are, and where all vanish a leaf has no answer",
             ),
         ),
         scale="none",

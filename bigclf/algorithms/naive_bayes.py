@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.by_class import recoded
@@ -10,6 +11,8 @@ from bigclf.core import Array, Axes, Block, Learner, Param, Plan, Scores, Shape,
 if TYPE_CHECKING:
     from bigclf.kernels.bayes import Gaussians
 
+FAR = 1e8  # a column so many times as wide as the others is told
+WIDE, STILL = 1000, 0.9  # columns, and the share of variances below the floor, of what is told to be no case for it
 AXES: Axes = {"n": ("classes",), "mean": ("classes", "cols"), "M2": ("classes", "cols"), "code": ("units", "classes")}
 
 
@@ -58,7 +61,41 @@ def build(floor: float = 1e-3) -> Learner:
     def refit(s: Gaussians, old: Array, new: Array) -> Gaussians:
         return s._replace(code=recoded(s.code, old, new, s.n))
 
-    return Learner(init, update, decision, AXES, merge=merge, refit=refit, probable=True)
+    def doubts(s: Gaussians, classes: Sequence[str]) -> list[str]:
+        """What the sums could not carry, or what one column decides."""
+        met, said = s.n > 0, []
+        sound = (np.isfinite(s.mean[met]) & np.isfinite(s.M2[met])).all(axis=0)
+        if not sound.all():
+            number = int(np.argmin(sound))
+            return [f"values of column number {number} are beyond what sums of squares can hold: leave it out"]
+        spread = np.sqrt(s.M2[met] / s.n[met, None]).max(axis=0, initial=0.0)
+        wide = np.sort(spread[spread > 0])
+        usual = float(wide[(len(wide) - 1) // 2]) if len(wide) else 0.0  # the lower of two in the middle
+        if spread.any() and spread.max() > FAR * usual:
+            said.append(
+                f"column number {int(spread.argmax())} is spread {spread.max() / usual:.0e} times as wide as others: "
+                "a few values far away hide all else in it; leave them out"
+            )
+        still = float((s.M2[met] / s.n[met, None] < floor).mean()) if met.any() else 0.0
+        if still > STILL and s.mean.shape[1] > WIDE:
+            said.append(
+                f"{100 * still:.0f} % of the variances are below --floor {floor:g}, which decides in their place: "
+                "naive Bayes is not for wide sparse rows; a linear algorithm is"
+            )
+        return said
+
+    def ranked(states: Sequence[Gaussians], X: Any, r: Any) -> Sequence[Gaussians]:
+        from bigclf.kernels import ranked as by_row
+
+        classes, cols = states[0].mean.shape
+        kept = [(np.empty((classes, cols)), np.empty(classes)) for _ in states]
+        for s, (inverse, volume) in zip(states, kept, strict=True):
+            bayes.sharpened(s, floor, inverse, volume)
+        where = np.array([[a.ctypes.data for a in (*s, *own)] for s, own in zip(states, kept, strict=True)])
+        by_row.bayes(r, by_row.turn(r), floor, X, where, np.empty(cols), np.empty((1, classes)), np.empty(classes))
+        return states
+
+    return Learner(init, update, decision, AXES, merge=merge, refit=refit, doubts=doubts, probable=True, ranked=ranked)
 
 
 SPECS = (

@@ -12,6 +12,7 @@ from bigclf.errors import UsageError
 
 DDM = "Gama, Medas, Castillo & Rodrigues, Learning with drift detection, SBIA 2004"
 ADWIN = "Bifet & Gavalda, Learning from time-changing data with adaptive windowing, SDM 2007"
+WARNING_DELTA = 0.01
 DRIFT = Param(
     "drift",
     str,
@@ -41,7 +42,7 @@ BRINGS: Mapping[str, tuple[Param, ...]] = {
         Param(
             "drift-warning-delta",
             float,
-            0.01,
+            WARNING_DELTA,
             "of a second ADWIN, whose drifts are the warnings of --on-drift replace",
             low=0.0,
             high=1.0,
@@ -49,6 +50,21 @@ BRINGS: Mapping[str, tuple[Param, ...]] = {
         ),
     ),
 }
+
+
+def brought(option: str) -> str:
+    """What an option goes with, where a detector brings it, or the base of a method has it; '' for any other.
+
+    >>> brought("--drift-rows"), brought("--base-on-drift"), brought("--eta")
+    ('goes with --drift ddm', 'goes with --base-drift ddm or adwin', '')
+    """
+    name = option.removeprefix("--")
+    base = "base-" * name.count("base-")
+    name = name.removeprefix(base)
+    found = [kind for kind, params in BRINGS.items() if any(p.name == name for p in params)]
+    if found:
+        return f"goes with --{base}drift {' or '.join(found)}"
+    return "goes with a --base that is an algorithm, not a gate" if base and name == DRIFT.name else ""
 
 
 def watchable(spec: Spec, given: Mapping[str, Any]) -> Spec:
@@ -73,6 +89,8 @@ def _build(spec: Spec, drift: str, **options: Any) -> Learner:
             raise UsageError("--drift-warning: is above --drift-level, and would never be told before a drift")
         detector = d.ddm(own["drift_rows"], own["drift_warning"], own["drift_level"])
     else:
+        if not anew and own["drift_warning_delta"] != WARNING_DELTA:
+            raise UsageError("--drift-warning-delta: goes with --on-drift replace; there are no warnings without it")
         if anew and own["drift_warning_delta"] < own["drift_delta"]:
             raise UsageError("--drift-warning-delta: is below --drift-delta, and would be told after a drift")
         detector = d.adwin(own["drift_delta"], own["drift_warning_delta"] if anew else None)

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from bigclf import __version__, start
+from bigclf.algorithms.watching import brought
 from bigclf.errors import BigclfError, Stopped, UsageError
 
 COMMANDS = {
@@ -111,7 +112,9 @@ def _run(argv: list[str]) -> int:
         if not hasattr(e, "format_message"):  # typer's usage errors have it; anything else is a mistake of ours
             raise
         said = " ".join(e.format_message().split()).rstrip(".").replace("Value error, ", "")
-        return _fail(f"{said}{_help_hint(argv)}", 2, argv)
+        stray = re.match(r"No such option:? '?(--[\w-]+)", said)
+        why = brought(stray[1]) if stray else ""
+        return _fail(f"{f'{stray[1]}: {why}' if stray and why else said}{_help_hint(argv)}", 2, argv)
 
 
 def _closed_pipe() -> int:

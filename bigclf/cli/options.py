@@ -87,7 +87,8 @@ def _option(p: Param, panel: str) -> Any:
         if value is not None and not p.accepts(value):
             bounds = [f"{'more than' if p.open_low else 'at least'} {p.low:g}"] if p.low is not None else []
             bounds += [f"at most {p.high:g}"] if p.high is not None else []
-            raise typer.BadParameter(f"{value:g} should be a finite number {' and '.join(bounds)}".rstrip())
+            kind = "whole" if p.type is int else "finite"
+            raise typer.BadParameter(f"{value:g} should be a {kind} number {' and '.join(bounds)}".rstrip())
         return value
 
     return Annotated[p.type | None, typer.Option(f"--{p.name}", help=shown, rich_help_panel=panel, callback=within)]

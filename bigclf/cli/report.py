@@ -111,16 +111,20 @@ def pulled(gradient: dict[str, Any] | None, most: int = 5) -> str:
     return ", ".join(shares[:most]) + (", ..." if len(shares) > most else "") + gii
 
 
-def facts(told: dict[str, Any] | None, most: int = 10) -> str:
-    """What a learner tells of itself; a list has one value for each member, of which `most` are shown, if any is not 0.
+def facts(told: dict[str, Any] | None, most: int = 5) -> str:
+    """What a learner tells of itself. A list has one value for each member: `most`, and the range, if any is not 0.
 
     >>> facts({"warnings": 3, "last_drift": None}), facts({"drifts": [1, 2]}), facts(None)
     ('warnings 3, last drift none', 'drifts 1/2', '')
+    >>> facts({"nodes": [9, 7, 5, 3, 1, 11, 1000]})
+    'nodes 9/7/5/3/1/... (1 to 1,000)'
     """
 
     def said(value: Any) -> str:
         if isinstance(value, list):
-            return "/".join(map(said, value[:most])) + ("/..." if len(value) > most else "")
+            numbers = [v for v in value if v is not None]
+            spread = f"/... ({said(min(numbers))} to {said(max(numbers))})" if numbers else "/..."
+            return "/".join(map(said, value[:most])) + (spread if len(value) > most else "")
         return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
     shown = {name: value for name, value in (told or {}).items() if not isinstance(value, list) or any(value)}

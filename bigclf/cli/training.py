@@ -209,7 +209,8 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
     for name, asked, was in asked_for:
         if asked is not None and asked != was:
             had = "/".join(map(str, was)) if isinstance(was, tuple) else was
-            raise BigclfError(f"{job.resume}: the run went {f'with {name} {had}' if was else f'without {name}'}")
+            went = f"with {name} {had}" if was else f"without {name}"
+            raise BigclfError(f"{job.resume}: the run went {went}; leave {name} out, or start anew without --resume")
     options = read_options({"on_error": found["on_error"]} | job.reading, job.sources, old.reading)
     table = job.sources[0].format != "libsvm"
     cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options, "label" in job.reading) if table else None

@@ -12,7 +12,8 @@ from bigclf.compose.ensemble import Members, ensemble, outcomes, tallies
 from bigclf.compose.parts import counted, counts, private, row_keys
 from bigclf.core import Array, Block, Learner, Plan, Scores, Shape
 from bigclf.kernels import adaboost as ab
-from bigclf.kernels.chance import shown
+from bigclf.kernels.chance import EXPECT, shown
+from bigclf.kernels.ranked import Rows
 
 
 class Judged(NamedTuple):
@@ -58,7 +59,7 @@ class Turn(NamedTuple):
 
 
 def adaboost(bases: Sequence[Learner], how: How) -> Learner:
-    """The ensemble. Members that are ranked, or may begin anew, go row by row, which is slow."""
+    """The ensemble. Members that are ranked, or may begin anew, go row by row: slow but where the base has a loop."""
     many, rule = len(bases), how.rule
 
     def init(shape: Shape) -> Members:
@@ -68,6 +69,8 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
     def update(s: Members, block: Block, plan: Plan) -> Members:
         if not (how.reset or how.ranked):
             return whole(s, block, plan)
+        if bases[0].ranked is not None and not how.reset and how.draw == EXPECT:
+            return compiled(s, block, plan)
         for i in range(block.y.size):
             one = Block(block.row[i : i + 1], take(block.X, i, i + 1), block.y[i : i + 1])
             s = by_row(s, one, Plan(*(a[:, i : i + 1] if a.shape[1] else a for a in plan)))
@@ -81,7 +84,7 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         weight = counts(plan) * plan.target.any(axis=0)
         lam = np.empty((K if rule.kind == ab.M2 else 1, n))
         ab.begin(rule.kind == ab.M2, weight, block.y, plan.target, lam)
-        seen = s.own.weight.sum() + np.cumsum(weight)
+        seen = s.own.weight.cumsum()[-1] + np.cumsum(weight)  # in order, as compiled loops add
         np.add.at(s.own.weight, block.y[weight > 0.0], weight[weight > 0.0])
         plain = plan._replace(weight=plan.weight[:0, :0], repeat=plan.repeat[:0, :0], post=lam[:1])
         ended = np.zeros(n, bool)
@@ -149,6 +152,28 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         outcomes(turn.tally, turn.later, many, plan)
         return s._replace(base=tuple(new))
 
+    def compiled(s: Members, block: Block, plan: Plan) -> Members:
+        """As `by_row` for each row, with the base's own loop."""
+        learn = bases[0].ranked
+        assert learn is not None
+        weight, lam = counts(plan) * plan.target.any(axis=0), np.empty((1, block.y.size))
+        ab.begin(False, weight, block.y, plan.target, lam)
+        own = s.own
+        rows = Rows(
+            rule,
+            how.first,
+            block.y,
+            plan.target,
+            lam,
+            weight,
+            plan.pre,
+            plan.post,
+            s.record.sums,
+            own.order,
+            own.weight,
+        )
+        return s._replace(base=tuple(learn(s.base, block.X, rows)))
+
     def poll(s: Members, tally: Array, each: Sequence[Scores]) -> None:
         ended, p = np.zeros(tally.shape[1], bool), np.empty(max(2, len(s.own.weight)))
         for scores, sums in zip(each, s.record.sums, strict=True):
@@ -162,7 +187,9 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         bound = labels * float(np.prod(2.0 * np.sqrt(errors * (1.0 - errors))))
         fresh = {"members begun anew": int(s.own.fresh[0])} if how.reset else {}
         return {
-            "errors of members": [round(float(e), 4) for e in errors],
+            "errors of members" if how.first else "errors of members after learning each row": [
+                round(float(e), 4) for e in errors
+            ],
             "error bound": round(bound, 6) if bound < 1.0 else None,
         } | fresh
 

@@ -172,4 +172,8 @@ def watched(base: Learner, detector: Detector, replace: bool) -> Learner:
         fresh = refit(s.fresh, old, new) if replace else s.fresh
         return s._replace(base=refit(s.base, old, new), fresh=fresh)
 
-    return over(base, {}, axes=axes, most=most, init=init, update=update, told=told, refit=refit and recoded)
+    fault = base.fault
+    changed_too: dict[str, Any] = {"refit": refit and recoded}
+    if fault is not None:
+        changed_too["fault"] = lambda s: fault(s.base) or (fault(s.fresh) if replace else None)
+    return over(base, {}, axes=axes, most=most, init=init, update=update, told=told, **changed_too)

@@ -168,7 +168,7 @@ def ensemble(
     more: facts that the ensemble tells beside those of its members.
     """
     first = bases[0]
-    pull, finish, refit, told = first.pull, first.finish, first.refit, first.told
+    pull, finish, refit, told, fault = first.pull, first.finish, first.refit, first.told, first.fault
 
     def facts(s: Members) -> dict[str, Any]:
         return (more(s) if more else {}) | (by_member([told(t) for t in s.base]) if told else {})
@@ -203,4 +203,6 @@ def ensemble(
         refit=refit and (lambda s, old, new: s._replace(base=tuple(refit(t, old, new) for t in s.base))),
         pull=pull and (lambda s: together([pull(t) for t in s.base])),
         told=facts if more or told else None,
+        doubts=None,
+        fault=fault and (lambda s: next((f for f in map(fault, s.base) if f), None)),
     )

@@ -35,6 +35,7 @@ def apart(base: Learner, name: str) -> Axes:
 def over(base: Learner, own: Axes, **changed: Any) -> Learner:
     """A learner whose state is `Over` that of the base; what is not given is as the base has it."""
     finish, pull, refit, told, weights = base.finish, base.pull, base.refit, base.told, base.weights
+    doubts, fault = base.doubts, base.fault
     made: dict[str, Any] = {
         "axes": under("base", base.axes) | under("own", own),
         "decision": lambda s, X: base.decision(s.base, X),
@@ -43,6 +44,9 @@ def over(base: Learner, own: Axes, **changed: Any) -> Learner:
         "told": told and (lambda s: told(s.base)),
         "weights": weights and (lambda s: weights(s.base)),
         "merge": None,
+        "ranked": None,
+        "doubts": doubts and (lambda s, classes: doubts(s.base, classes)),
+        "fault": fault and (lambda s: fault(s.base)),
         "refit": refit and (lambda s, old, new: s._replace(base=refit(s.base, old, new))),
     }
     return replace(base, **(made | changed))

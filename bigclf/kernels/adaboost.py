@@ -92,6 +92,8 @@ def vote(rule: Rule, tally: Array, ended: Array, scores: Array, i: int, sums: Ar
         for u in range(units):
             tally[u, i] += v * (1.0 if a == (1 if units == 1 else u) else -1.0)
         tally[3 * units, i] += v
+    if rule.compat and units == 1:
+        tally[2, i] = -1.0  # there equal votes, and none, are an answer: the first class
     if rule.soft:
         believed(scores, i, p)
         for u in range(units):

@@ -15,7 +15,7 @@ import numpy as np
 
 from bigclf.block import row_into, rows
 from bigclf.core import Array, Plan
-from bigclf.jit import exact_helper, exact_kernel
+from bigclf.jit import exact_helper, exact_kernel, loan
 
 # of factors whose logarithm is taken together: neither a factor nor the product may leave what a double holds
 MOST, LEAST = 1e100, 1e-100
@@ -144,17 +144,32 @@ def judge(n: Array, mean: Array, inverse: Array, volume: Array, x: Array, logs: 
         portions(n.reshape((1, n.size)), 0, p)
 
 
+@exact_helper
+def take(
+    n: Array, mean: Array, M2: Array, floor: float, x: Array, c: int, w: float, inverse: Array, volume: Array
+) -> None:
+    """Learn row x of class c and weight w."""
+    n[c] += w
+    r = w / n[c]
+    for j in range(x.size):
+        d = x[j] - mean[c, j]
+        mean[c, j] += r * d
+        M2[c, j] += w * d * (x[j] - mean[c, j])
+    sharpen(n, M2, floor, c, inverse, volume)
+
+
 @exact_kernel
 def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
     """Score each row, then take it in. floor: added to every variance."""
     classes, cols = s.mean.shape
+    n, mean, M2, code, y = loan(s.n), loan(s.mean), loan(s.M2), loan(s.code), loan(y)
+    target, weight, repeat = loan(plan.target), loan(plan.weight), loan(plan.repeat)
+    pre, post = loan(plan.pre), loan(plan.post)
     x, logs, p = np.empty(cols), np.empty((1, classes)), np.empty(classes)
     inverse, volume = np.empty((classes, cols)), np.empty(classes)
     for c in range(classes):
-        if s.n[c] > 0.0:
-            sharpen(s.n, s.M2, floor, c, inverse, volume)
-    target, weight, repeat, pre, post = plan.target, plan.weight, plan.repeat, plan.pre, plan.post
-    n, mean, M2, code = s.n, s.mean, s.M2, s.code
+        if n[c] > 0.0:
+            sharpen(n, M2, floor, c, inverse, volume)
     tell = post.shape[1] > 0
     for i in range(rows(X)):
         row_into(X, i, x)
@@ -162,15 +177,8 @@ def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
         say(p, code, pre, i)
         w = importance(target, weight, repeat, y, i)
         if w > 0.0:
-            c = y[i]
-            note(code, target, c, i)
-            n[c] += w
-            r = w / n[c]
-            for j in range(cols):
-                d = x[j] - mean[c, j]
-                mean[c, j] += r * d
-                M2[c, j] += w * d * (x[j] - mean[c, j])
-            sharpen(n, M2, floor, c, inverse, volume)
+            note(code, target, y[i], i)
+            take(n, mean, M2, floor, x, y[i], w, inverse, volume)
             if tell:
                 judge(n, mean, inverse, volume, x, logs, p)
         if tell:
@@ -181,13 +189,21 @@ def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
 def score(s: Gaussians, floor: float, X: Any, out: Array) -> None:
     """Scores out (units, n) of the rows."""
     classes, cols = s.mean.shape
+    n, mean, M2, code, out = loan(s.n), loan(s.mean), loan(s.M2), loan(s.code), loan(out)
     x, logs, p = np.empty(cols), np.empty((1, classes)), np.empty(classes)
     inverse, volume = np.empty((classes, cols)), np.empty(classes)
     for c in range(classes):
-        if s.n[c] > 0.0:
-            sharpen(s.n, s.M2, floor, c, inverse, volume)
-    n, mean, code = s.n, s.mean, s.code
+        if n[c] > 0.0:
+            sharpen(n, M2, floor, c, inverse, volume)
     for i in range(rows(X)):
         row_into(X, i, x)
         judge(n, mean, inverse, volume, x, logs, p)
         say(p, code, out, i)
+
+
+@exact_kernel
+def sharpened(s: Gaussians, floor: float, inverse: Array, volume: Array) -> None:
+    """One over the variances of all classes that have rows, and the sums of their logarithms."""
+    for c in range(s.n.size):
+        if s.n[c] > 0.0:
+            sharpen(s.n, s.M2, floor, c, inverse, volume)

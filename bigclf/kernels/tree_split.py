@@ -20,6 +20,7 @@ OWNER, BY_CLASS, BY_BAYES = range(3)
 WEIGHT, LOGS, SPREAD = range(3)
 MEAN, M2, LOW, HIGH = range(4)
 NODES, SLOTS, EVICTED, SETTLED = range(4)
+SD = 2  # row of the scratch of a candidate, after its two sides
 
 
 class Tree(NamedTuple):
@@ -50,6 +51,7 @@ class How(NamedTuple):
     prune: bool  # not to split is one of the ways, of merit 0; where it wins, the leaf gives up its slot
     nodes: int  # most there may be
     slots: int
+    moa: bool  # leaves answer, and are judged, as in MOA
 
 
 @exact_helper
@@ -84,46 +86,47 @@ def hoeffding(classes: int, delta: float, n: float) -> float:
 
 
 @exact_helper
-def leftward(t: Tree, slot: int, c: int, j: int, threshold: float) -> float:
-    """Weight of class c estimated to be at or below a threshold of column j."""
-    n: float = t.held[slot, c, WEIGHT]
-    if n <= 0.0 or threshold < t.gauss[slot, c, LOW, j]:
-        return 0.0
-    if threshold >= t.gauss[slot, c, HIGH, j]:
-        return n
-    sd = sqrt(t.gauss[slot, c, M2, j] / (n - 1.0)) if n > 1.0 else 0.0
-    d = threshold - t.gauss[slot, c, MEAN, j]
-    if sd == 0.0:
-        return n if d >= 0.0 else 0.0
-    return n * 0.5 * erfc(-d / sd / sqrt(2.0))
+def spreads(t: Tree, slot: int, j: int, sides: Array) -> None:
+    """Standard deviations of column j by class, in the last row of sides (3, classes)."""
+    for c in range(sides.shape[1]):
+        n = t.held[slot, c, WEIGHT]
+        sides[SD, c] = sqrt(t.gauss[slot, c, M2, j] / (n - 1.0)) if n > 1.0 else 0.0
 
 
 @exact_helper
 def divide(t: Tree, slot: int, j: int, threshold: float, sides: Array) -> None:
-    """Estimated weights sides (2, classes) at or below a threshold of column j, and above."""
+    """Estimated weights at or below a threshold of column j, and above, in the first rows of sides (3, classes)."""
     for c in range(sides.shape[1]):
-        sides[0, c] = leftward(t, slot, c, j, threshold)
-        sides[1, c] = t.held[slot, c, WEIGHT] - sides[0, c]
+        n = t.held[slot, c, WEIGHT]
+        d = threshold - t.gauss[slot, c, MEAN, j]
+        left = 0.0
+        if n > 0.0 and threshold >= t.gauss[slot, c, HIGH, j]:
+            left = n
+        elif n > 0.0 and threshold >= t.gauss[slot, c, LOW, j]:
+            if sides[SD, c] == 0.0:
+                left = n if d >= 0.0 else 0.0
+            else:
+                left = n * 0.5 * erfc(-d / sides[SD, c] / sqrt(2.0))
+        sides[0, c] = left
+        sides[1, c] = n - left
 
 
 @exact_helper
 def merit(before: float, sides: Array, fraction: float) -> float:
     """Information gain in bits over the entropy before; -infinity where a side has too little."""
-    whole = 0.0
-    for side in range(2):
-        whole += total(sides, side)
-    after = 0.0
-    for side in range(2):
-        part = total(sides, side)
-        if part <= fraction * whole:
-            return -np.inf
-        after += part / whole * entropy(sides, side)
-    return before - after
+    left = total(sides, 0)
+    right = total(sides, 1)
+    whole = left + right
+    gain = -np.inf
+    if left > fraction * whole and right > fraction * whole:
+        gain = before - (left / whole * entropy(sides, 0) + right / whole * entropy(sides, 1))
+    return gain
 
 
 @exact_helper
 def best_threshold(t: Tree, how: How, slot: int, j: int, before: float, sides: Array) -> tuple[float, float]:
     """The best threshold of column j and its merit; NaN where there is none."""
+    spreads(t, slot, j, sides)
     low = np.inf
     high = -np.inf
     for c in range(sides.shape[1]):
@@ -144,16 +147,18 @@ def best_threshold(t: Tree, how: How, slot: int, j: int, before: float, sides: A
 
 
 @exact_helper
-def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
+def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> bool:
     """Split a leaf, or give up its slot, where the best way is surely better than the second, or a tie lasts.
 
-    sides (2, classes): scratch.
+    Returns whether slots have changed hands.
+
+    sides (3, classes): scratch.
     """
     met = 0
     for c in range(sides.shape[1]):
         met += t.dist[leaf, c] > 0.0
     if met < 2:
-        return
+        return False
     slot = int(t.node[leaf, SLOT]) - 1
     bound = hoeffding(sides.shape[1], how.delta, weight)
     before = entropy(t.dist, leaf)
@@ -169,12 +174,13 @@ def attempt(t: Tree, how: How, leaf: int, weight: float, sides: Array) -> None:
         elif m > second:
             second = m
     if best == -np.inf or not (best - second > bound or bound < how.tie):
-        return
+        return False
     if feature < 0:
         release(t, leaf)
         t.tally[SETTLED] += 1.0
     else:
         split(t, how, leaf, feature, threshold, sides)
+    return True
 
 
 @exact_helper
@@ -205,6 +211,7 @@ def settle(t: Tree, leaf: int, slot: int) -> None:
 def split(t: Tree, how: How, leaf: int, feature: int, threshold: float, sides: Array) -> None:
     """Two leaves of a leaf, which begin with the weights that are estimated for them."""
     slot = int(t.node[leaf, SLOT]) - 1
+    spreads(t, slot, feature, sides)
     divide(t, slot, feature, threshold, sides)
     release(t, leaf)
     new = int(t.tally[NODES])

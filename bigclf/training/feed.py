@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -10,7 +11,10 @@ import numpy as np
 from bigclf import block as blk
 from bigclf.core import TILE, Block
 from bigclf.reading.encode import Encoder
-from bigclf.reading.raw import Raw
+from bigclf.reading.raw import Raw, take
+
+SECONDS = 0.25  # that a piece shall last: between pieces a signal is answered
+FIRST, FASTER = 64, 8  # rows of the first piece; how many times as many the next may have
 
 
 class Mark(NamedTuple):
@@ -31,12 +35,13 @@ class Piece(NamedTuple):
 
 
 class Feed:
-    """The pieces of one pass. `tiled`: whole tiles of TILE rows; else rows as they come."""
+    """The pieces of one pass. `tiled`: whole tiles of TILE rows; else as many rows as are soon learned."""
 
     def __init__(self, encoder: Encoder, tiled: bool, base: int = 0) -> None:
         self.encoder = encoder
         self.base = base  # added to the numbers of the rows
         self.tiler = Tiler() if tiled else None
+        self.most = FIRST
         self._classes = tuple(encoder.classes)
 
     def take(self, raw: Raw) -> Iterator[Piece]:
@@ -50,6 +55,17 @@ class Feed:
 
     def encoded(self, raw: Raw) -> Iterator[Piece]:
         """The rows, encoded, and as they come."""
+        start, n = 0, len(raw.row)
+        if self.tiler is not None or n == 0:
+            yield from self._taken(raw)
+        while self.tiler is None and start < n:
+            end, began = min(start + self.most, n), time.monotonic()
+            yield from self._taken(raw if end - start == n else take(raw, np.arange(start, end)))
+            times = SECONDS / max(time.monotonic() - began, 1e-9)
+            self.most = max(1, int((end - start) * min(times, FASTER))) if times < FASTER or end < n else self.most
+            start = end
+
+    def _taken(self, raw: Raw) -> Iterator[Piece]:
         encoder = self.encoder
         for block in encoder.blocks(raw._replace(row=raw.row + self.base) if self.base else raw):
             if len(self._classes) != len(encoder.classes):
