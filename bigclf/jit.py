@@ -82,7 +82,7 @@ def cache_folder() -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-class _Room(event.Listener):  # type: ignore[misc]
+class _Compiling(event.Listener):  # type: ignore[misc]
     """Compiling takes much more memory than loading: refuse before LLVM aborts or --budget is passed."""
 
     def on_start(self, event: Any) -> None:
@@ -91,12 +91,14 @@ class _Room(event.Listener):  # type: ignore[misc]
         with _scipy_hidden():
             import_module("numba.np.linalg")
             import_module("numba.np.arraymath")
+        start.begin_unbroken()
 
     def on_end(self, event: Any) -> None:
         """It was."""
+        start.end_unbroken()
 
 
-event.register("numba:compile", _Room())  # type: ignore[no-untyped-call]
+event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
 
 CACHE = True
 if not os.environ.get("NUMBA_CACHE_DIR"):
@@ -124,9 +126,13 @@ def _cached(dispatcher: Any) -> Any:
         load = cache._load_overload
 
         def load_alone(signature: Any, target: Any) -> Any:
-            with _scipy_hidden():
-                rtsys.initialize(target)  # what a loaded kernel calls
-                return load(signature, target)
+            start.begin_unbroken()
+            try:
+                with _scipy_hidden():
+                    rtsys.initialize(target)  # what a loaded kernel calls
+                    return load(signature, target)
+            finally:
+                start.end_unbroken()
 
         cache.load_overload = load_alone
     return dispatcher

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -202,8 +203,34 @@ def _mallopt(*settings: tuple[int, int]) -> None:
 _arrived: list[int] = []
 
 
+_steps = [0]  # that cannot be broken off and are being taken, one within the other
+_waiting: list[int] = []  # signals that came meanwhile
+
+
+def begin_unbroken() -> None:
+    """A step begins that a first signal is not to break off: compiling would leave what cannot be called."""
+    _steps[0] += 1
+
+
+def end_unbroken() -> None:
+    """It is over; a signal that came meanwhile comes now."""
+    _steps[0] -= 1
+    if not _steps[0] and _waiting:
+        signal.raise_signal(signal.Signals(_waiting.pop()))
+
+
+def waits(number: int) -> bool:
+    """Whether a signal is to come later; a handler then returns at once."""
+    if not _steps[0] or _waiting:
+        return False
+    _waiting.append(number)
+    return True
+
+
 def on_signal(number: int, *_: object) -> None:
     """Handler of SIGINT and SIGTERM where there is nothing to save: raises Stopped, and remembers that it did."""
+    if waits(number):
+        return
     _arrived[:] = [number]
     raise Stopped(number)
 

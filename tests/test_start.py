@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -169,3 +170,39 @@ def test_it_is_said_once_when_kernels_are_compiled_and_not_when_they_are_there(t
     first, second = run(), run()
     assert first.count("compiling") == 1 and line in first and "compiling" not in second
     assert run("--dtype", "float64", "-q") == ""
+
+
+@pytest.mark.parametrize("after", [0.0, 0.7, 1.9])
+def test_a_signal_while_kernels_are_compiled_waits_for_the_one_at_hand(tmp_path, after):
+    (tmp_path / "a.svm").write_text("0 1:1\n1 1:2\n" * 9)
+    env = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    words = [sys.executable, "-m", "bigclf", "train", "a.svm", "--algo", "vfdt"]
+    with subprocess.Popen(words, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as process:
+        line = process.stderr.readline()
+        assert "compiling" in line, line
+        time.sleep(after)
+        process.send_signal(signal.SIGTERM)
+        rest = process.stderr.read()
+        assert process.wait(60) in (0, 143) and "Traceback" not in rest, rest
+    assert process.returncode == 0 or "terminated" in rest or "row" in rest, rest
+
+
+def test_the_first_signal_comes_when_the_step_is_over_and_a_second_at_once():
+    came = []
+    old = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        start.begin_unbroken()
+        start.begin_unbroken()
+        start.on_signal(signal.SIGTERM)
+        with pytest.raises(Stopped):
+            start.on_signal(signal.SIGTERM)
+        assert start.arrived() == signal.SIGTERM
+        start.end_unbroken()
+        assert came == []
+        start.end_unbroken()
+        assert came == [signal.SIGTERM]
+        with pytest.raises(Stopped):
+            start.on_signal(signal.SIGTERM)
+        assert start.arrived() == signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGTERM, old)

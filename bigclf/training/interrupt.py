@@ -44,6 +44,8 @@ class Interrupt:
             signal.signal(number, signal.SIG_IGN if self.number else handler)  # the end is not to be disturbed
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
+        if start.waits(number):
+            return
         if self.again:
             return  # what is half-written is being cleared away
         if self.number:
