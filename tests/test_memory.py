@@ -210,3 +210,41 @@ def test_a_full_disk_where_the_model_of_a_grown_run_goes(fault, write, monkeypat
     monkeypatch.setattr("os.fsync", lambda handle: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     said = fault(1, "train", "g.svm", "--algo", "pa-1", "-o", "got.npz", "-q")
     assert "No space left" in said and "got.npz" in said
+
+
+# allocations
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_a_block_allocates_as_much_as_the_one_before_and_leaves_nothing(kind, files):
+    """Counts of bytes do not drift as seconds do: what a block of text costs is held here."""
+    import tracemalloc
+
+    from bigclf.reading.encode import Encoder
+    from bigclf.reading.head import Wishes, collect, make_schema
+    from bigclf.reading.options import ReadOptions
+    from bigclf.reading.source import find
+    from bigclf.reading.stream import Stream
+
+    size = 1 << 16
+    stream = Stream(find([str(files / f"{kind}5.svm")]), ReadOptions(block_size=size, threads=1))
+    head, rest = collect(iter(stream))
+    encoder = Encoder(make_schema(head, None, Wishes(), stream.notices), stream.skips)
+    del head
+    for _, raw in zip(range(3), rest):
+        list(encoder.blocks(raw))
+    tracemalloc.start()
+    try:
+        held, peaks = [], []
+        for _, raw in zip(range(20), rest):
+            for block in encoder.blocks(raw):
+                pass
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            del raw, block
+            held.append(tracemalloc.get_traced_memory()[0])
+            tracemalloc.reset_peak()
+    finally:
+        tracemalloc.stop()
+    print(f"{kind}: at most {max(peaks) / size:.1f} bytes for a byte of text; held {min(held)} to {max(held)}")
+    assert len(held) == 20 and max(held[1:]) - min(held[1:]) < size // 4
+    assert max(peaks) < 8 * size
