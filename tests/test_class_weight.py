@@ -126,7 +126,20 @@ def test_every_algorithm_goes_by_the_weights_or_refuses_them(cli, write, algo):
 
 def test_which_algorithms_have_a_place_for_weights():
     alone = [name for name in WEIGHTED if registry.get(name).settled is None]
-    assert alone == ["arow", "gnb", "ls", "nr-rls", "pa-1", "pa-2", "pegasos", "perceptron", "rls", "ter", "vfdt"]
+    assert alone == [
+        "arow",
+        "gnb",
+        "logistic",
+        "ls",
+        "nr-rls",
+        "pa-1",
+        "pa-2",
+        "pegasos",
+        "perceptron",
+        "rls",
+        "ter",
+        "vfdt",
+    ]
 
 
 # --- online, against plain loops

@@ -150,7 +150,7 @@ def test_info(good, write):
 def test_algos(good):
     assert sorted(good("algos", "--json").json) == ALGORITHMS
     d = good("algos", "pa-1", "--json").json["pa-1"]
-    assert [p["name"] for p in d["params"]] == ["C", "drift"] and d["source"] and d["cost"] and d["memory"]
+    assert [p["name"] for p in d["params"]] == ["C", "average", "drift"] and d["source"] and d["cost"] and d["memory"]
     text = good("algos").out
     assert all(name in text for name in ALGORITHMS)
     assert "--C" in good("algos", "pa-1").out
