@@ -168,7 +168,7 @@ class Encoder:
         if raw.label is None:
             return None, end
         table = np.array([self.known.get(name, -2) for name in raw.label.names] + [-1], np.int32)
-        y = table[raw.label.code[start:end]]
+        y = table.take(raw.label.code[start:end])
         new = np.flatnonzero(y == -2) if table.min() == -2 else y[:0]
         if not new.size:
             return y, end
@@ -198,6 +198,9 @@ class Encoder:
         assert isinstance(raw.data, dict)
         F = self.expander.rows(raw.data, start, end)
         self.left_out += self._dropped * (end - start)
+        if raw.data.complete and self._as_is and F.dtype == np.float32 and self.schema.dtype == "float32":
+            F[:, 0] = self.schema.bias
+            return F
         X = np.empty(F.shape, self.schema.dtype)
         missing, big = finish_dense(
             F, X, float(self.schema.bias), self._fill, self._reference, self._offset, self._factor, self.limit
@@ -307,7 +310,9 @@ class Encoder:
         wide = self.schema.widened(self.cols, self.schema.classes)
         self._reference, self._offset = as_own(wide.reference), as_own(wide.offset)
         self._factor, self._fill = as_own(wide.factor), as_own(wide.fill)
-        self._scale = self._factor if (self._factor != 1.0).any() else self._factor[:0]
+        one = bool((self._factor == 1.0).all())
+        self._as_is = one and not (self._reference.any() or self._offset.any() or self.by_row)
+        self._scale = self._factor[:0] if one else self._factor
         base = np.zeros(self.cols, self.schema.dtype)
         base[:] = 0.0 - self._reference
         self._base = as_own(((base.astype(float) - self._offset) * self._factor).astype(self.schema.dtype))
