@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -19,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bigclf.core import TILE
 from bigclf.errors import DataError
 from bigclf.reading.arrow_columns import bare, codes, floats
 from bigclf.reading.arrow_parquet import pq
@@ -29,9 +31,9 @@ from bigclf.reading.raw import FIRST, HEAD_BYTES, HEAD_ROWS, Column, Cursor, Num
 from bigclf.reading.stored import check
 from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, finite, show, spell, words
 
-MOST_ROWS = 16_384  # of one batch: more would leave the nearest caches, and gain nothing
+MOST_ROWS = 8_192  # of one batch: more would leave the nearest caches, and gain nothing
 READ_BUFFER = 1 << 16  # bytes for each column
-NEAR = 256  # whole numbers this near to each other are told apart by a table
+NEAR = 256  # values of a byte
 RUN = 4  # batches, at least, that row groups read in one go give
 
 
@@ -74,6 +76,7 @@ class ParquetReader(TableReader):
         if layout.label is not None:
             names.append(cast("str", layout.label_name))
         rows = min(MOST_ROWS, max(1, self.options.block_size // size))
+        rows = rows // TILE * TILE or rows  # then blocks end with them, and no batch makes two
         groups, self._plain = Groups.of(metadata), None
         if mine is None:
             mine = list(range(groups.ends.size))
@@ -137,15 +140,19 @@ class ParquetReader(TableReader):
         columns = cast("Kinds", self.kinds).columns
         plain = self._plain = self._plain or _floats(batch.schema, columns)
         laid = lay_out(batch, plain.places, plain.wide) if plain.names else None
-        numbers = {} if laid is None else dict(zip(plain.names, laid[0][:, FIRST:].T, strict=True))
-        for name, kind in columns:
-            if kind == "words":
-                data[name] = _words(batch.column(name), f"column {name!r}", wrong)
-                continue
-            data[name] = values = numbers[name] if name in numbers else _numbers(batch.column(name))
-            if name not in numbers and not finite(values):
-                for at in np.flatnonzero(np.isinf(values)).tolist():
-                    wrong.setdefault(at, f"column {name!r}: value {values[at]} is not finite")
+        table = None
+        if laid is not None and len(plain.names) == len(columns):
+            table = Table.laid_out(plain.names, *laid)
+        else:
+            numbers = {} if laid is None else dict(zip(plain.names, laid[0][:, FIRST:].T, strict=True))
+            for name, kind in columns:
+                if kind == "words":
+                    data[name] = _words(batch.column(name), f"column {name!r}", wrong)
+                    continue
+                data[name] = values = numbers[name] if name in numbers else _numbers(batch.column(name))
+                if name not in numbers and not finite(values):
+                    for at in np.flatnonzero(np.isinf(values)).tolist():
+                        wrong.setdefault(at, f"column {name!r}: value {values[at]} is not finite")
         label = None
         if layout.label is not None:
             label = _words(batch.column(cast("str", layout.label_name)), "label", wrong)
@@ -155,10 +162,9 @@ class ParquetReader(TableReader):
         row = np.arange(self.rows, self.rows + batch.num_rows)
         start = self.rows
         self.rows += batch.num_rows
-        table = Table(data)
-        if columns and all(kind == "number" for _, kind in columns):
-            matrix, complete = laid if laid is not None and len(numbers) == len(columns) else (_rows(data), False)
-            table = Table.laid_out(data, matrix, complete)
+        if table is None:
+            whole = columns and all(kind == "number" for _, kind in columns)
+            table = Table.laid_out(data, _rows(data)) if whole else Table(data)
         if wrong:
             for at in sorted(wrong):
                 self.skips.fault(DataError(place(at), wrong[at]))
@@ -234,8 +240,7 @@ def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:
     if values is not None and len(values):
         low, high = values.min(), values.max()
         if values.dtype.kind in "iu" and int(high) - int(low) < NEAR:
-            code = np.subtract(values, low, dtype=np.int64)
-            return words(code, [_name(value) for value in range(int(low), int(high) + 1)])
+            return _near(values, int(low), int(high))
         found = np.unique(values)
         if not np.isnan(found[-1]):
             return words(np.searchsorted(found, values).astype(np.int32), [_name(value) for value in found.tolist()])
@@ -257,6 +262,14 @@ def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:
             for row in np.flatnonzero(named.code == at).tolist():
                 wrong.setdefault(row, f"{what}: a NUL in {show(name)}")
     return named
+
+
+def _near(values: NDArray[Any], low: int, high: int) -> Words:
+    """Whole numbers that are near to each other as words, by their lowest bytes."""
+    lowest = (values.astype(np.uint8) - np.uint8(low % NEAR)).tobytes()
+    found = [x for x in range(high - low + 1) if x in lowest]
+    code = lowest.translate(bytes(bisect_left(found, x) for x in range(NEAR)))
+    return Words(np.frombuffer(code, np.uint8).astype(np.int32), [cast("str", _name(low + x)) for x in found])
 
 
 def _name(value: Any) -> str | None:
