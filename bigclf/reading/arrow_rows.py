@@ -63,10 +63,8 @@ def _lay_out(batch: int, chosen: Array, wide: Array, matrix: Array) -> bool:
     return good
 
 
-def lay_out(batch: Any, columns: list[int], wide: list[bool]) -> tuple[Array, bool] | None:
-    """(columns of floats as (n, FIRST + columns) with zeros in front, whether all are there); None if one is infinite.
-
-    A null becomes NaN.
+def lay_out(batch: Any, columns: list[int], wide: list[bool]) -> Array | None:
+    """Columns of floats, NaN where one is null, as (n, FIRST + columns) with zeros in front; None if one is infinite.
 
     columns: their places in the batch. wide: whether each is float64; the others are float32, and all are in the end
     when there is no other.
@@ -75,4 +73,4 @@ def lay_out(batch: Any, columns: list[int], wide: list[bool]) -> tuple[Array, bo
     _, capsule = batch.__arrow_c_array__()  # it holds the memory until it goes
     batch_at = _pointer(capsule, b"arrow_array")
     good = _lay_out(batch_at, np.array(columns, np.int64), np.array(wide, np.bool_), matrix)
-    return (matrix, good) if good or not np.isinf(matrix).any() else None
+    return matrix if good or not np.isinf(matrix).any() else None

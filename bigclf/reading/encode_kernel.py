@@ -193,6 +193,7 @@ def fill_csr(
     factor: of each column; none where all are 1.
     """
     scaled = factor.size > 0
+    most = data.dtype.type(limit)
     left_out = 0
     low, high = _FAR, -1
     z = 0
@@ -208,10 +209,8 @@ def fill_csr(
             bad = False
             at, to = np.uint64(first), np.uint64(z)
             for q in range(np.uint64(end - first)):
-                x = value[at + q]
-                data[to + q] = x
-                v = np.float64(data[to + q])
-                bad |= not abs(v) <= limit
+                data[to + q] = value[at + q]
+                bad |= not abs(data[to + q]) <= most
                 indices[to + q] = column[at + q]
             if scaled and not bad:
                 for q in range(np.uint64(end - first)):

@@ -139,12 +139,12 @@ class ParquetReader(TableReader):
         data: dict[str, Column] = {}
         columns = cast("Kinds", self.kinds).columns
         plain = self._plain = self._plain or _floats(batch.schema, columns)
-        laid = lay_out(batch, plain.places, plain.wide) if plain.names else None
+        matrix = lay_out(batch, plain.places, plain.wide) if plain.names else None
         table = None
-        if laid is not None and len(plain.names) == len(columns):
-            table = Table.laid_out(plain.names, *laid)
+        if matrix is not None and len(plain.names) == len(columns):
+            table = Table.laid_out(plain.names, matrix)
         else:
-            numbers = {} if laid is None else dict(zip(plain.names, laid[0][:, FIRST:].T, strict=True))
+            numbers = {} if matrix is None else dict(zip(plain.names, matrix[:, FIRST:].T, strict=True))
             for name, kind in columns:
                 if kind == "words":
                     data[name] = _words(batch.column(name), f"column {name!r}", wrong)

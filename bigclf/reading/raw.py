@@ -39,25 +39,23 @@ class Table(dict[str, Column]):
     """Columns by name, in the order of the file.
 
     matrix: (n, FIRST + columns) the same numbers once more, by rows, each where a block has it: the j-th column, from
-        1, stands in column j + 1. What stands before is zero, until an encoder writes its bias there. None where a
-        column holds words, or rows were not laid out. The columns of a table that has it are views of it.
-    complete: it is known that no value of the matrix is missing or infinite.
+        1, stands in column j + 1. What stands before is zero. None where a column holds words, or rows were not laid
+        out. The columns of a table that has it are views of it.
     """
 
     matrix: Numbers | None = None
-    complete: bool = False
 
     @classmethod
-    def laid_out(cls, names: Iterable[str], matrix: Numbers, complete: bool = False) -> Table:
+    def laid_out(cls, names: Iterable[str], matrix: Numbers) -> Table:
         """The table of a matrix."""
         table = cls(zip(names, matrix[:, FIRST:].T, strict=True))
-        table.matrix, table.complete = matrix, complete
+        table.matrix = matrix
         return table
 
     def rows(self, which: Any) -> Table:
         """Some of the rows, by a slice or by their positions."""
         if self.matrix is not None:
-            return Table.laid_out(self, self.matrix[which], self.complete)
+            return Table.laid_out(self, self.matrix[which])
         return Table({name: _part(column, which) for name, column in self.items()})
 
 
