@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -268,8 +267,11 @@ def _near(values: NDArray[Any], low: int, high: int) -> Words:
     """Whole numbers that are near to each other as words, by their lowest bytes."""
     lowest = (values.astype(np.uint8) - np.uint8(low % NEAR)).tobytes()
     found = [x for x in range(high - low + 1) if x in lowest]
-    code = lowest.translate(bytes(bisect_left(found, x) for x in range(NEAR)))
-    return Words(np.frombuffer(code, np.uint8).astype(np.int32), [cast("str", _name(low + x)) for x in found])
+    place = bytearray(NEAR)
+    for at, x in enumerate(found):
+        place[x] = at
+    code = np.frombuffer(lowest.translate(place), np.uint8)
+    return Words(code.astype(np.int32), [cast("str", _name(low + x)) for x in found])
 
 
 def _name(value: Any) -> str | None:
