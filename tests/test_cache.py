@@ -225,16 +225,16 @@ def test_kept_rows_are_read_without_the_data_being_parsed(good, write, folder, m
     write("a.svm", "".join(f"{i % 2} 1:{i % 9} 2:{i % 4}\n" for i in range(30_000)))
     words = ["train", "a.svm", "--algo", "pa-1", "-q", "--cache", "rows", "--block-size", "20000"]
     good(*words, "-o", "a.npz")
-    from bigclf.reading.libsvm import Parser
+    from bigclf.reading.libsvm import Joiner
 
-    seen, rows = [], Parser.rows
+    seen, rows = [], Joiner.rows
 
     def counted(self, *given):
         for raw in rows(self, *given):
             seen.append(len(raw.row))
             yield raw
 
-    monkeypatch.setattr(Parser, "rows", counted)
+    monkeypatch.setattr(Joiner, "rows", counted)
     good(*words, "-o", "b.npz")
     assert 10_000 <= sum(seen) < 15_000
     assert (folder / "a.npz").read_bytes() == (folder / "b.npz").read_bytes()

@@ -39,6 +39,7 @@ MAY_USE = {
     "training": {
         "core",
         "errors",
+        "files",
         "start",
         "limits",
         "cpus",
