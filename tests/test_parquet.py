@@ -11,11 +11,12 @@ import pytest
 
 from bigclf.errors import DataError
 from bigclf.reading import parquet
+from bigclf.reading.arrow_rows import lay_out
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.parquet import ParquetReader
 from bigclf.reading.raw import Skips, Words
 from bigclf.reading.source import find
-from bigclf.reading.table import Kinds
+from bigclf.reading.table import Kinds, spell
 
 
 @pytest.fixture
@@ -270,3 +271,25 @@ def test_words_of_a_large_dictionary_hold_only_what_is_used(write):
     raws = list(open_parquet("t.parquet", block_size=100))
     assert all(len(raw.data["d"].names) == len(raw.row) for raw in raws)
     assert [w for raw in raws for w in plain(raw.data["d"])] == values
+
+
+@pytest.mark.parametrize("type", ["int8", "uint8", "int16", "int64", "uint64"])
+@pytest.mark.parametrize("spread", [2, 255, 256, 10_000])
+def test_labels_of_whole_numbers_are_the_words_of_their_values(type, spread):
+    info = np.iinfo(type)
+    for low in {info.min, 0, max(info.max - spread, 0)}:
+        values = np.array([low, min(low + spread, info.max), low, low + 1], type)
+        found = parquet._words(pa.array(values), "label", {})
+        assert [found.names[code] for code in found.code] == [spell(str(value)) for value in values.tolist()]
+        assert len(set(found.names)) == len(found.names) == len(set(values.tolist()))
+
+
+@pytest.mark.parametrize("types", [("float32",) * 3, ("float64",) * 3, ("float32", "float64", "float32")])
+def test_columns_are_laid_out_by_rows_with_nulls_as_nan(types):
+    cells = [[1.5, None, 3.0] * 100, [0.0, -0.0, 5.0] * 100, [None, 2.0, float("nan")] * 100]
+    batch = pa.record_batch([pa.array(c, t) for c, t in zip(cells, types, strict=True)], names=list("abc")).slice(1)
+    matrix = lay_out(batch, [2, 0], [types[2] == "float64", types[0] == "float64"])
+    want = np.array([cells[2], cells[0]], float).T[1:]
+    assert np.array_equal(matrix[:, 2:], want, equal_nan=True) and not matrix[:, :2].any()
+    batch = pa.record_batch([pa.array([1.0, float("inf")], types[0])], names=["a"])
+    assert lay_out(batch, [0], [types[0] == "float64"]) is None

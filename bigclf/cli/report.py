@@ -25,8 +25,7 @@ class Report:
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
         self.began = time.monotonic()
-        if not quiet:
-            start.on_compiling(lambda: self.note("compiling, once for each version: it takes some seconds"))
+        start.on_compiling(lambda: self.note("compiling, once for each version: it takes some seconds"))
 
     def note(self, text: str) -> None:
         """One line on standard error."""

@@ -180,6 +180,8 @@ def update_diag(
             g, times_shown = counted(plan, u, i)
             k = rho[u, i] if costly and t > 0 else 1.0
             for _ in range(times_shown):
+                if kind == AROW and t * m >= 1.0:
+                    break  # as the rule says, whatever the variance
                 v = row_variance(X, i, sigma[u])
                 alpha, beta, gain = rule(kind, t * m, v, a / g if kind == AROW else a, b, k)
                 if alpha == 0.0 and gain == 0.0:

@@ -9,23 +9,18 @@ with a number that is infinite or that only Python can round. Such a row may be 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
 from bigclf.reading.decimals import DONE, INTEGER_TENS, TENS, ZEROS, digits_before, eight_digits, not_digits, number
-from bigclf.reading.libsvm_tokens import CHUNK, find_label
+from bigclf.reading.libsvm_tokens import find_label, find_marks
 from bigclf.reading.memory import (
     address,
     get_byte,
     get_int32,
     load64,
-    marks64,
-    ones,
     put_float,
-    put_int32,
     trailing_zeros,
 )
 from bigclf.reading.options import MISSING_TOKENS
@@ -41,38 +36,6 @@ END, ODD, NEW, ROOM, PLACES = range(5)
 # be, the delimiter, the quote (or the delimiter again), whether each row needs a label, a label's key (NEW) and text
 AT, STOP_AT, LINE, ROWS, MOST, DELIMITER, QUOTE, NEED, KEY, TEXT = range(10)
 STATE = 11  # the label's text takes two: start, end
-
-
-@exact_helper
-def find_places(text: int, at: int, end: int, places: int, size: int, delimiter: Any, quote: Any) -> int:
-    """Write the places of marks from `at` on, whole lines of about CHUNK bytes; how many, or 0 if `size` is short.
-
-    A mark is what has to be looked at: delimiters, quotes, and all bytes up to the carriage return.
-    """
-    n = 0
-    while True:
-        until = min(at + CHUNK, end)
-        if n + until - at + 64 > size:
-            return 0
-        first = n
-        while at < until:
-            found = marks64(text, at, np.uint8(RETURN), delimiter, quote)
-            if until - at < 64:
-                found &= (U(1) << U(until - at)) - U(1)
-            behind = n + ones(found)
-            while n < behind:
-                for i in range(4):  # more may be written than were found: the next ones overwrite them
-                    put_int32(places, n + i, at + trailing_zeros(found))
-                    found &= found - U(1)
-                n += 4
-            n = behind
-            at += 64
-        at = until
-        for k in range(n - 1, first - 1, -1):
-            if get_byte(text, get_int32(places, k)) == NEWLINE:
-                return k + 1
-        if at >= end:
-            return 0
 
 
 @exact_helper
@@ -126,7 +89,7 @@ def read_table(
     out = address(matrix) + r * stride
     why = END
     while at < end and why == END:
-        n = find_places(text, at, end, places, marks.size, delimiter, quote)
+        n = find_marks(text, at, end, places, marks.size, np.uint8(RETURN), delimiter, quote)
         if n == 0:
             why = PLACES
             break

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bigclf.block import Csr, cols
 from bigclf.core import TILE, Block
 from bigclf.errors import DataError
+from bigclf.reading.encode_faults import first_beyond, refuse_endless, zero_indices
 from bigclf.reading.encode_kernel import (
     BIG,
     DONE,
@@ -30,7 +31,7 @@ from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.feature_map import Mapper
 from bigclf.reading.head import check_name
 from bigclf.reading.other_kind import other_kind
-from bigclf.reading.raw import Numbers, Raw, Skips, Sparse, take
+from bigclf.reading.raw import Raw, Skips, Sparse, take
 from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
 
 LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
@@ -70,8 +71,11 @@ class Encoder:
         """Rows with a category that training did not have, by column."""
         return self.expander.unseen
 
-    def blocks(self, raw: Raw) -> Iterator[Block]:
-        """Blocks of the rows, in order; read `classes` and `width` when one is given out."""
+    def blocks(self, raw: Raw, tiled: bool = False) -> Iterator[Block]:
+        """Blocks of the rows, in order; read `classes` and `width` when one is given out.
+
+        tiled: they end where tiles do, if they can.
+        """
         if not self._met:
             self._meet(raw)
         if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
@@ -79,17 +83,17 @@ class Encoder:
         n = len(raw.row)
         sparse, missing = self._as_sparse(raw)
         if sparse is not None and self.mapper is not None and self.schema.map.first > 1:
-            self._zero_index(raw, sparse)
+            self.left_out += zero_indices(raw, sparse, self.frozen)
         start = 0
         while start < n:
             y, end = self._codes(raw, start, n)
             while start < end:
                 if sparse is None:
-                    X: Any = self._dense_table(raw, start, self._until(raw.row, start, end))
+                    X: Any = self._dense_table(raw, start, self._until(raw.row, start, end, tiled))
                 elif self.schema.layout == "dense":
-                    X = self._dense_sparse(raw, sparse, start, self._until(raw.row, start, end))
+                    X = self._dense_sparse(raw, sparse, start, self._until(raw.row, start, end, tiled))
                 else:
-                    X = self._csr(raw, sparse, start, self._until(raw.row, start, end))
+                    X = self._csr(raw, sparse, start, self._until(raw.row, start, end, tiled))
                 rows = len(X) if isinstance(X, np.ndarray) else len(X.indptr) - 1
                 if not rows:
                     continue  # a column was born in the very first row
@@ -98,7 +102,7 @@ class Encoder:
                 self.width = cols(X)
                 if self.mapper is not None:
                     X = self.mapper.rows(X)
-                    self._mapped(raw, X, start)
+                    refuse_endless(raw, X, start, self.schema)
                 if self.by_row:
                     unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
                 yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
@@ -152,11 +156,13 @@ class Encoder:
         if low == 1 and not (self.schema.zero_based or self.schema.hash_bits):
             self.schema = replace(self.schema, zero_based=True)
 
-    def _until(self, row: NDArray[np.int64], start: int, end: int) -> int:
-        """Where a block from `start` on ends: its cells and scores fit the cache; at a tile's border if it can."""
+    def _until(self, row: NDArray[np.int64], start: int, end: int, tiled: bool) -> int:
+        """Where a block from `start` on ends: its cells and scores fit the cache."""
         sparse = self.schema.layout == "csr" and self.mapper is None
         wide = len(self.classes) if sparse else self.schema.map.size(self.cols)
         last = min(end, start + max(1, CELLS // max(wide, 1)))
+        if not tiled:
+            return last
         border = start + int(np.searchsorted(row[start:last], (int(row[last - 1]) + 1) // TILE * TILE))
         return border if border > start else last
 
@@ -168,7 +174,7 @@ class Encoder:
         if raw.label is None:
             return None, end
         table = np.array([self.known.get(name, -2) for name in raw.label.names] + [-1], np.int32)
-        y = table[raw.label.code[start:end]]
+        y = table.take(raw.label.code[start:end])
         new = np.flatnonzero(y == -2) if table.min() == -2 else y[:0]
         if not new.size:
             return y, end
@@ -205,17 +211,9 @@ class Encoder:
         self.missing += missing + self.expander.absent
         self.expander.absent = 0
         if big:
-            i, j = np.argwhere(self._beyond(F))[0]
-            self._too_big(raw, start + int(i), int(j))
+            i, j = first_beyond(F, self._reference, self._offset, self._factor, self.limit)
+            self._too_big(raw, start + i, j)
         return X
-
-    def _beyond(self, F: Numbers) -> NDArray[np.bool_]:
-        """Where a value, or what scaling makes of it, cannot be learned from."""
-        v = np.where(np.isnan(F), 0.0, F) - self._reference
-        with np.errstate(over="ignore", invalid="ignore"):
-            scaled = (v - self._offset) * self._factor
-        good: NDArray[np.bool_] = (np.abs(v) <= self.limit) & (np.abs(scaled) <= self.limit)
-        return ~good
 
     def _known(self) -> int:
         """Columns that count; a model's reserve does not."""
@@ -244,27 +242,6 @@ class Encoder:
         self._note(*ends)
         entries = int(indptr[rows]) if rows else 0
         return Csr(data[:entries], indices[:entries], indptr[: rows + 1], width)
-
-    def _zero_index(self, raw: Raw, rows: Sparse) -> None:
-        """The feature map begins at index 1 where the first rows had no index 0; what comes later would be left out."""
-        late = np.flatnonzero(rows.column == 1)
-        if not late.size:
-            return
-        if not self.frozen:
-            row = int(np.searchsorted(rows.indptr, late[0], side="right")) - 1
-            raise DataError(
-                raw.where(row), "index 0 did not occur in the first rows, by which --features numbered its columns"
-            )
-        self.left_out += late.size
-
-    def _mapped(self, raw: Raw, X: NDArray[Any], start: int) -> None:
-        """Refuse mapped rows that are beyond the range of numbers."""
-        bad = np.flatnonzero(~np.isfinite(X.sum(axis=1)))
-        bad = bad[~np.isfinite(X[bad]).all(axis=1)]
-        if bad.size:
-            what = f"the row is beyond the range of {self.schema.dtype} after --features {self.schema.map.kind}"
-            cure = "scale it" if self.schema.dtype == "float64" else "scale it, or train with --dtype float64"
-            raise DataError(raw.where(start + int(bad[0])), f"{what}; {cure}")
 
     def _ended(self, raw: Raw, why: int, row: int, column: int, left_out: int) -> None:
         self.left_out += left_out

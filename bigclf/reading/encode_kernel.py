@@ -55,6 +55,15 @@ def scatter(indptr: Array, column: Array, value: Array, F: Array) -> None:
             F[i, column[k]] = value[k]
 
 
+@exact_helper
+def keeps(reference: Array, offset: Array, factor: Array) -> bool:
+    """Whether values stay as they are."""
+    same = True
+    for j in range(factor.size):
+        same &= reference[j] == 0.0 and offset[j] == 0.0 and factor[j] == 1.0
+    return same
+
+
 @exact_kernel
 def finish_dense(
     F: Array, X: Array, bias: float, fill: Array, reference: Array, offset: Array, factor: Array, limit: float
@@ -65,18 +74,33 @@ def finish_dense(
     """
     missing = 0
     big = 0
+    same = keeps(reference, offset, factor)
+    most = X.dtype.type(limit)
     for i in range(F.shape[0]):
-        for j in range(F.shape[1]):
-            x = F[i, j]
-            if np.isnan(x):
-                missing += 1
-                x = fill[j]
-            X[i, j] = x - reference[j]
-            v = np.float64(X[i, j])
-            w = (v - offset[j]) * factor[j]
-            if not (abs(v) <= limit and abs(w) <= limit):
-                big += 1
-            X[i, j] = w
+        odd = False
+        if same:
+            for j in range(F.shape[1]):
+                X[i, j] = F[i, j]
+                odd |= not abs(X[i, j]) <= most
+        else:
+            for j in range(F.shape[1]):
+                X[i, j] = F[i, j] - reference[j]
+                v = np.float64(X[i, j])
+                w = (v - offset[j]) * factor[j]
+                odd |= not (abs(v) <= limit) or not (abs(w) <= limit)
+                X[i, j] = w
+        if odd:  # once more, and with care
+            for j in range(F.shape[1]):
+                x = F[i, j]
+                if np.isnan(x):
+                    missing += 1
+                    x = fill[j]
+                X[i, j] = x - reference[j]
+                v = np.float64(X[i, j])
+                w = (v - offset[j]) * factor[j]
+                if not (abs(v) <= limit and abs(w) <= limit):
+                    big += 1
+                X[i, j] = w
         X[i, 0] = bias
     return missing, big
 
@@ -103,21 +127,30 @@ def fill_dense(
     """
     left_out = 0
     low, high = _FAR, -1
+    same = keeps(reference, offset, factor)
+    most = X.dtype.type(limit)
     for i in range(X.shape[0]):
         first, end = indptr[start + i], indptr[start + i + 1]
         n = end - first
         if n > 0 and column[end - 1] - column[first] == n - 1 and column[end - 1] < known:  # no gap: they ascend
             at = np.uint64(column[first])
-            if n < base.size:
-                X[i] = base
+            for j in range(at):
+                X[i, j] = base[j]
+            for j in range(at + np.uint64(n), np.uint64(base.size)):
+                X[i, j] = base[j]
             bad = False
-            for q in range(np.uint64(n)):
-                j = at + q
-                X[i, j] = value[np.uint64(first) + q] - reference[j]
-                v = np.float64(X[i, j])
-                w = (v - offset[j]) * factor[j]
-                bad |= not (abs(v) <= limit) or not (abs(w) <= limit)
-                X[i, j] = w
+            if same:
+                for q in range(np.uint64(n)):
+                    X[i, at + q] = value[np.uint64(first) + q]
+                    bad |= not abs(X[i, at + q]) <= most
+            else:
+                for q in range(np.uint64(n)):
+                    to = at + q
+                    X[i, to] = value[np.uint64(first) + q] - reference[to]
+                    v = np.float64(X[i, to])
+                    w = (v - offset[to]) * factor[to]
+                    bad |= not (abs(v) <= limit) or not (abs(w) <= limit)
+                    X[i, to] = w
             if not bad:
                 low, high = min(low, column[first]), max(high, column[end - 1])
                 continue
@@ -160,6 +193,7 @@ def fill_csr(
     factor: of each column; none where all are 1.
     """
     scaled = factor.size > 0
+    most = data.dtype.type(limit)
     left_out = 0
     low, high = _FAR, -1
     z = 0
@@ -175,10 +209,8 @@ def fill_csr(
             bad = False
             at, to = np.uint64(first), np.uint64(z)
             for q in range(np.uint64(end - first)):
-                x = value[at + q]
-                data[to + q] = x
-                v = np.float64(data[to + q])
-                bad |= not abs(v) <= limit
+                data[to + q] = value[at + q]
+                bad |= not abs(data[to + q]) <= most
                 indices[to + q] = column[at + q]
             if scaled and not bad:
                 for q in range(np.uint64(end - first)):

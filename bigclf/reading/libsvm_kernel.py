@@ -206,7 +206,7 @@ def read_rows(
     number_of_line, number_of_row, answered = state[LINE], state[ROW], state[ANSWERED]
     why = END
     while at < end and why == END:
-        n = find_marks(text, at, end, places, marks.size)
+        n = find_marks(text, at, end, places, marks.size, np.uint8(SPACE), np.uint8(COLON), np.uint8(HASH))
         if n == 0:
             why = PLACES
             break

@@ -37,8 +37,11 @@ _MIX_1, _MIX_2 = U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
 
 
 @exact_helper
-def find_marks(text: int, at: int, end: int, places: int, size: int) -> int:
-    """Write the places of marks from `at` on, whole lines of about CHUNK bytes; how many, or 0 if `size` is short."""
+def find_marks(text: int, at: int, end: int, places: int, size: int, highest: Any, a: Any, b: Any) -> int:
+    """Write the places of marks from `at` on, whole lines of about CHUNK bytes; how many, or 0 if `size` is short.
+
+    A mark is what has to be looked at: all bytes up to `highest`, the newline among them, and the signs a and b.
+    """
     n = 0
     while True:
         until = min(at + CHUNK, end)
@@ -46,7 +49,7 @@ def find_marks(text: int, at: int, end: int, places: int, size: int) -> int:
             return 0
         first = n
         while at < until:
-            found = marks64(text, at, SPACE, COLON, HASH)
+            found = marks64(text, at, highest, a, b)
             if until - at < 64:
                 found &= (U(1) << U(until - at)) - U(1)
             behind = n + ones(found)

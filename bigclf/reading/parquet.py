@@ -10,26 +10,29 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bigclf.core import TILE
 from bigclf.errors import DataError
 from bigclf.reading.arrow_columns import bare, codes, floats
 from bigclf.reading.arrow_parquet import pq
+from bigclf.reading.arrow_rows import lay_out
 from bigclf.reading.labels import number_name
 from bigclf.reading.parquet_groups import Groups, picked, readable, row_bytes
-from bigclf.reading.raw import FIRST, HEAD_BYTES, HEAD_ROWS, Column, Cursor, Raw, Table, Words
+from bigclf.reading.raw import FIRST, HEAD_BYTES, HEAD_ROWS, Column, Cursor, Numbers, Raw, Table, Words
 from bigclf.reading.stored import check
 from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, finite, show, spell, words
 
 MOST_ROWS = 8_192  # of one batch: more would leave the nearest caches, and gain nothing
 READ_BUFFER = 1 << 16  # bytes for each column
+NEAR = 256  # values of a byte
 RUN = 4  # batches, at least, that row groups read in one go give
 
 
@@ -43,6 +46,7 @@ class ParquetReader(TableReader):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._from = self.begin or Cursor()
+        self._plain: _Floats | None = None  # of the file at hand
         self._head = 0 if self.kinds is not None else HEAD_ROWS  # rows
 
     def __iter__(self) -> Iterator[Raw]:
@@ -71,7 +75,8 @@ class ParquetReader(TableReader):
         if layout.label is not None:
             names.append(cast("str", layout.label_name))
         rows = min(MOST_ROWS, max(1, self.options.block_size // size))
-        groups = Groups.of(metadata)
+        rows = rows // TILE * TILE or rows  # then blocks end with them, and no batch makes two
+        groups, self._plain = Groups.of(metadata), None
         if mine is None:
             mine = list(range(groups.ends.size))
         ends, weights = groups.ends[mine], np.cumsum(groups.weights[mine])
@@ -132,16 +137,21 @@ class ParquetReader(TableReader):
         wrong: dict[int, str] = {}
         data: dict[str, Column] = {}
         columns = cast("Kinds", self.kinds).columns
-        plain, tensor = _tensor(batch, [name for name, kind in columns if kind == "number"])
-        numbers = dict(zip(plain, tensor.T, strict=True))
-        for name, kind in columns:
-            if kind == "words":
-                data[name] = _words(batch.column(name), f"column {name!r}", wrong)
-                continue
-            data[name] = values = numbers[name] if name in numbers else _numbers(batch.column(name))
-            if name not in numbers and not finite(values):
-                for at in np.flatnonzero(np.isinf(values)).tolist():
-                    wrong.setdefault(at, f"column {name!r}: value {values[at]} is not finite")
+        plain = self._plain = self._plain or _floats(batch.schema, columns)
+        matrix = lay_out(batch, plain.places, plain.wide) if plain.names else None
+        table = None
+        if matrix is not None and len(plain.names) == len(columns):
+            table = Table.laid_out(plain.names, matrix)
+        else:
+            numbers = {} if matrix is None else dict(zip(plain.names, matrix[:, FIRST:].T, strict=True))
+            for name, kind in columns:
+                if kind == "words":
+                    data[name] = _words(batch.column(name), f"column {name!r}", wrong)
+                    continue
+                data[name] = values = numbers[name] if name in numbers else _numbers(batch.column(name))
+                if name not in numbers and not finite(values):
+                    for at in np.flatnonzero(np.isinf(values)).tolist():
+                        wrong.setdefault(at, f"column {name!r}: value {values[at]} is not finite")
         label = None
         if layout.label is not None:
             label = _words(batch.column(cast("str", layout.label_name)), "label", wrong)
@@ -151,9 +161,9 @@ class ParquetReader(TableReader):
         row = np.arange(self.rows, self.rows + batch.num_rows)
         start = self.rows
         self.rows += batch.num_rows
-        table = Table(data)
-        if columns and all(kind == "number" for _, kind in columns):
-            table = _laid_out(data, tensor if len(plain) == len(columns) else None)
+        if table is None:
+            whole = columns and all(kind == "number" for _, kind in columns)
+            table = Table.laid_out(data, _rows(data)) if whole else Table(data)
         if wrong:
             for at in sorted(wrong):
                 self.skips.fault(DataError(place(at), wrong[at]))
@@ -195,44 +205,41 @@ def _numbers(column: Any) -> NDArray[np.float64]:
     return floats(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
 
 
-def _tensor(batch: Any, names: list[str]) -> tuple[list[str], NDArray[Any]]:
-    """Those of the columns that are float32 or float64, in one array (n, columns); none when a value is infinite.
+class _Floats(NamedTuple):
+    """Columns of a batch that are float32 or float64."""
 
-    Column by column a batch of thousands of columns would take mostly calls.
-    """
-    plain = _floats(batch.schema, tuple(names))
-    none: tuple[list[str], NDArray[Any]] = [], np.empty((batch.num_rows, 0))
-    if not plain:
-        return none
-    tensor = batch.select(plain).to_tensor(null_to_nan=True, row_major=False).to_numpy()
-    if not finite(tensor) and np.isinf(tensor).any():
-        return none
-    return plain, tensor
+    names: list[str]
+    places: list[int]
+    wide: list[bool]
 
 
-@lru_cache(maxsize=1)
-def _floats(schema: Any, names: tuple[str, ...]) -> list[str]:
-    types = dict(zip(schema.names, schema.types, strict=True))
-    return [name for name in names if types[name] in (pa.float32(), pa.float64())]
+def _floats(schema: Any, columns: Iterable[tuple[str, str]]) -> _Floats:
+    place, types = {name: at for at, name in enumerate(schema.names)}, schema.types
+    every = [name for name, kind in columns if kind == "number"]
+    kept = [name for name in every if types[place[name]] in (pa.float32(), pa.float64())]
+    places = [place[name] for name in kept]
+    return _Floats(kept, places, [types[at] == pa.float64() for at in places])
 
 
-def _laid_out(data: dict[str, Any], tensor: NDArray[Any] | None) -> Table:
-    """Columns of numbers by rows, as a block has them; by way of `tensor`, where it holds them all.
+def _rows(data: dict[str, Any]) -> Numbers:
+    """Columns of numbers by rows, as a block has them.
 
     To write a row's values one after the other is ten times faster than to go through the rows for every column.
     """
-    if tensor is None:
-        tensor = np.stack(list(data.values())).T
-    matrix = np.empty((len(tensor), FIRST + len(data)), tensor.dtype)
+    columns = np.stack(list(data.values())).T
+    matrix = np.empty((len(columns), FIRST + len(data)), columns.dtype)
     matrix[:, :FIRST] = 0.0
-    matrix[:, FIRST:] = tensor
-    return Table.laid_out(data, matrix)
+    matrix[:, FIRST:] = columns
+    return matrix
 
 
 def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:
     """A column of any usable type as words; rows whose text holds a NUL are noted in `wrong`."""
     values = bare(column)
     if values is not None and len(values):
+        low, high = values.min(), values.max()
+        if values.dtype.kind in "iu" and int(high) - int(low) < NEAR:
+            return _near(values, int(low), int(high))
         found = np.unique(values)
         if not np.isnan(found[-1]):
             return words(np.searchsorted(found, values).astype(np.int32), [_name(value) for value in found.tolist()])
@@ -254,6 +261,17 @@ def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:
             for row in np.flatnonzero(named.code == at).tolist():
                 wrong.setdefault(row, f"{what}: a NUL in {show(name)}")
     return named
+
+
+def _near(values: NDArray[Any], low: int, high: int) -> Words:
+    """Whole numbers that are near to each other as words, by their lowest bytes."""
+    lowest = (values.astype(np.uint8) - np.uint8(low % NEAR)).tobytes()
+    found = [x for x in range(high - low + 1) if x in lowest]
+    place = bytearray(NEAR)
+    for at, x in enumerate(found):
+        place[x] = at
+    code = np.frombuffer(lowest.translate(place), np.uint8)
+    return Words(code.astype(np.int32), [cast("str", _name(low + x)) for x in found])
 
 
 def _name(value: Any) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,19 +215,20 @@ def spell(text: str, decimal: str = ".") -> str | None:
     return canonical(text)
 
 
-def words(codes: NDArray[np.int32], names: Sequence[str | None]) -> Words:
+def words(codes: NDArray[Any], names: Sequence[str | None]) -> Words:
     """Codes into `names`, in which words may repeat, be unused or be missing, become Words without any of these.
 
-    codes: (n,) int32, -1 where missing.
+    codes: (n,) whole numbers, -1 where missing.
     """
     code = np.full(len(names) + 1, -1, np.int32)  # one more: code -1 finds it at the end
-    used = np.bincount(codes[codes >= 0], minlength=len(names))
+    present = codes if codes.min(initial=0) >= 0 else codes[codes >= 0]
+    used = np.bincount(present, minlength=len(names))
     index: dict[str, int] = {}
     for at in np.flatnonzero(used).tolist():
         name = names[at]
         if name is not None:
             code[at] = index.setdefault(name, len(index))
-    return Words(code[codes], list(index))
+    return Words(code.take(codes), list(index))
 
 
 def finite(values: NDArray[np.float64]) -> bool:

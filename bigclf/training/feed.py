@@ -67,7 +67,9 @@ class Feed:
 
     def _taken(self, raw: Raw) -> Iterator[Piece]:
         encoder = self.encoder
-        for block in encoder.blocks(raw._replace(row=raw.row + self.base) if self.base else raw):
+        for block in encoder.blocks(
+            raw._replace(row=raw.row + self.base) if self.base else raw, self.tiler is not None
+        ):
             if len(self._classes) != len(encoder.classes):
                 self._classes = tuple(encoder.classes)
             mark = Mark(encoder.missing, encoder.gone(int(block.row[-1]) + 1), dict(encoder.unseen))

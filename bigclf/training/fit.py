@@ -20,7 +20,7 @@ from bigclf.model import Model, make_learner
 from bigclf.reading.encode import Encoder
 from bigclf.training.budget import check_map, check_state, scratch
 from bigclf.training.feed import Mark, Piece
-from bigclf.training.metrics import LogLoss, add_pairs
+from bigclf.training.metrics import LogLoss, add_pairs, by_class
 from bigclf.units import code_matrix, decode, new_plan
 from bigclf.weighting import ClassWeight, row_weights
 
@@ -163,7 +163,7 @@ class Fit:
             shown = y >= 0
             y, pre = y[shown], pre[:, shown]
         self.rows += len(y)
-        self.counts += np.bincount(y, minlength=len(self.counts))
+        self.counts += by_class(y, len(self.counts))
         if np.isnan(pre.sum()):  # not all were scored, or scores are beyond all numbers
             scored = ~np.isnan(pre).any(axis=0)
             y, pre = y[scored], pre[:, scored]

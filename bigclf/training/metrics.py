@@ -20,8 +20,20 @@ def add_pairs(matrix: NDArray[np.int64], truth: NDArray[Any], guess: NDArray[Any
         larger = np.zeros((k, k), np.int64)
         larger[: len(matrix), : len(matrix)] = matrix
         matrix = larger
-    matrix += np.bincount(truth.astype(np.int64) * k + guess, minlength=k * k).reshape(k, k)
+    if k == 2:  # the usual case, in a fraction of the time
+        n, t, g, both = truth.size, *map(np.count_nonzero, (truth, guess, truth & guess))
+        matrix += np.array([[n - t - g + both, g - both], [t - both, both]])
+    else:
+        matrix += np.bincount(truth.astype(np.int64) * k + guess, minlength=k * k).reshape(k, k)
     return matrix
+
+
+def by_class(y: NDArray[np.int32], classes: int) -> NDArray[np.int64]:
+    """Rows of each class."""
+    if classes != 2:
+        return np.bincount(y, minlength=classes)
+    positive = np.count_nonzero(y)
+    return np.array([len(y) - positive, positive])
 
 
 class ClassMeasures(NamedTuple):

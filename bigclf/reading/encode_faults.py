@@ -1,0 +1,47 @@
+"""Values that the encoder cannot take: where they are, and what is told of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bigclf.core import Array
+from bigclf.errors import DataError
+from bigclf.reading.raw import Numbers, Raw, Sparse
+from bigclf.reading.schema import Schema
+
+
+def first_beyond(F: Numbers, reference: Array, offset: Array, factor: Array, limit: float) -> tuple[int, int]:
+    """Row and column of the first value that cannot be learned from, as it is or as scaling makes it."""
+    v = np.where(np.isnan(F), 0.0, F) - reference
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = (v - offset) * factor
+    good = (np.abs(v) <= limit) & (np.abs(scaled) <= limit)
+    row, column = np.argwhere(~good)[0].tolist()
+    return row, column
+
+
+def zero_indices(raw: Raw, rows: Sparse, frozen: bool) -> int:
+    """Entries with index 0 where the feature map begins at index 1, as the first rows had none; they are left out.
+
+    Raises DataError for the first of them in training (not `frozen`).
+    """
+    late = np.flatnonzero(rows.column == 1)
+    if late.size and not frozen:
+        row = int(np.searchsorted(rows.indptr, late[0], side="right")) - 1
+        raise DataError(
+            raw.where(row), "index 0 did not occur in the first rows, by which --features numbered its columns"
+        )
+    return int(late.size)
+
+
+def refuse_endless(raw: Raw, X: NDArray[Any], start: int, schema: Schema) -> None:
+    """Refuse rows, from `start` on, that a feature map brought beyond the range of numbers."""
+    bad = np.flatnonzero(~np.isfinite(X.sum(axis=1)))
+    bad = bad[~np.isfinite(X[bad]).all(axis=1)]
+    if bad.size:
+        what = f"the row is beyond the range of {schema.dtype} after --features {schema.map.kind}"
+        cure = "scale it" if schema.dtype == "float64" else "scale it, or train with --dtype float64"
+        raise DataError(raw.where(start + int(bad[0])), f"{what}; {cure}")
