@@ -13,7 +13,11 @@ import numpy as np
 
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
-from bigclf.reading.decimals import DONE, INTEGER_TENS, TENS, ZEROS, digits_before, eight_digits, not_digits, number
+from bigclf.reading.decimals import (
+    DONE,
+    number,
+    plain,
+)
 from bigclf.reading.libsvm_tokens import find_label, find_marks
 from bigclf.reading.memory import (
     address,
@@ -21,12 +25,11 @@ from bigclf.reading.memory import (
     get_int32,
     load64,
     put_float,
-    trailing_zeros,
 )
 from bigclf.reading.options import MISSING_TOKENS
 
 U = np.uint64
-MINUS, POINT, NEWLINE, RETURN, SPACE, TAB = 45, 46, 10, 13, 32, 9
+NEWLINE, RETURN, SPACE, TAB = 10, 13, 32, 9
 LABEL, PASSED = -1, -2  # what a field is that is no number
 GONE = np.array([int.from_bytes(token.encode(), "little") for token in MISSING_TOKENS], np.uint64)
 
@@ -131,26 +134,8 @@ def read_table(
                     break
                 role = get_int32(role_of, c)
                 if role >= 0:
-                    # plain numbers of 1 to 7 digits before the point and up to 8 behind it; here, as a call takes time
-                    minus = get_byte(text, start) == MINUS
-                    first = start + np.int64(minus)
-                    t = load64(text, first) ^ ZEROS
-                    size = trailing_zeros(not_digits(t)) >> 3
-                    behind = p - first - size - 1
-                    bad, x = U(size in (0, 8) or behind == 0 or behind > 8), 0.0
-                    if bad == U(0):
-                        m = t & U(255)
-                        if size > 1:
-                            m = eight_digits(t << U(64 - 8 * size))
-                        x = np.float64(np.int64(m))
-                        if behind > 0:
-                            f, bad = digits_before(text, p - behind, p)
-                            bad |= U(get_byte(text, first + size) != POINT)
-                            m = m * INTEGER_TENS[U(behind)] + f  # 15 digits: both it and the power of ten are exact
-                            x = np.float64(np.int64(m)) / TENS[U(behind)]
-                        if minus:
-                            x = -x
-                    if bad != U(0):
+                    good, x = plain(text, start, p)
+                    if not good:
                         good, x = any_field(text, start, p)
                         if not good:
                             why = ODD

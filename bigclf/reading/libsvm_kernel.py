@@ -16,14 +16,18 @@ import numpy as np
 
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel
-from bigclf.reading.decimals import ASK, BAD, INTEGER_TENS, TENS, ZEROS, digits_before, eight_digits, not_digits, number
+from bigclf.reading.decimals import (
+    ASK,
+    BAD,
+    digits_before,
+    number,
+    plain,
+)
 from bigclf.reading.libsvm_tokens import (
     COLON,
     HASH,
     INDEX,
-    MINUS,
     NEWLINE,
-    POINT,
     SPACE,
     all_digits,
     find_label,
@@ -38,12 +42,10 @@ from bigclf.reading.memory import (
     get_byte,
     get_float,
     get_int32,
-    load64,
     put_float,
     put_int32,
     put_int64,
     put_word,
-    trailing_zeros,
 )
 
 U = np.uint64
@@ -102,26 +104,8 @@ def read_entries(
                 k += 1
                 p = get_int32(places, k)
             if kind == INDEX:
-                # plain numbers of 1 to 7 digits before the point and up to 8 behind it; here, as a call would cost time
-                minus = get_byte(text, at) == MINUS
-                start = at + np.int64(minus)
-                t = load64(text, start) ^ ZEROS
-                size = trailing_zeros(not_digits(t)) >> 3
-                behind = p - start - size - 1
-                bad, x = U(size in (0, 8) or behind == 0 or behind > 8), 0.0
-                if bad == U(0):
-                    m = t & U(255)
-                    if size > 1:
-                        m = eight_digits(t << U(64 - 8 * size))
-                    x = np.float64(np.int64(m))
-                    if behind > 0:
-                        f, bad = digits_before(text, p - behind, p)
-                        bad |= U(get_byte(text, start + size) != POINT)
-                        m = m * INTEGER_TENS[U(behind)] + f  # 15 digits: both it and the power of ten are exact
-                        x = np.float64(np.int64(m)) / TENS[U(behind)]
-                    if minus:
-                        x = -x
-                if bad != U(0):
+                good, x = plain(text, at, p)
+                if not good:
                     known, x = number(text, at, p)
                     if known == BAD:
                         return FAULT, k, z, qids

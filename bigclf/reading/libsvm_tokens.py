@@ -12,6 +12,7 @@ import numpy as np
 from bigclf.jit import exact_helper
 from bigclf.reading.decimals import (
     BAD,
+    PLUS,
 )
 from bigclf.reading.memory import (
     get_byte,
@@ -30,7 +31,7 @@ from bigclf.reading.memory import (
 
 U = np.uint64
 CHUNK = 1 << 14  # bytes whose marks are found at once
-SPACE, NEWLINE, HASH, COLON, PLUS, MINUS, POINT = 32, 10, 35, 58, 43, 45, 46
+SPACE, NEWLINE, HASH, COLON = 32, 10, 35, 58
 INDEX, QID = 1, 2  # what stands before a colon, where it is not BAD
 _FULL, _TENTH = U(0xFFFFFFFFFFFFFFFF), U(1844674407370955161)
 _MIX_1, _MIX_2 = U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
