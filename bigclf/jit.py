@@ -108,6 +108,12 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
         setattr(config, "CACHE_DIR", str(_folder))  # noqa: B010 - numba makes the attribute at import
 
 
+def _forget(cache: Any) -> None:
+    """Delete the index of a kernel's files: they are damaged, and the kernel is compiled again."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.unlink(cache._cache_file._index_path)
+
+
 def _cached(dispatcher: Any) -> Any:
     """A kernel that is compiled again next time where it cannot be kept, on a full disk for one.
 
@@ -119,7 +125,13 @@ def _cached(dispatcher: Any) -> Any:
 
         def save_if_possible(*args: Any) -> None:
             with contextlib.suppress(OSError):
-                save(*args)
+                try:
+                    save(*args)
+                except (OSError, MemoryError):
+                    raise
+                except Exception:  # of an index that is damaged
+                    _forget(cache)
+                    save(*args)
 
         cache.save_overload = save_if_possible
     if hasattr(cache, "_load_overload"):
@@ -131,6 +143,11 @@ def _cached(dispatcher: Any) -> Any:
                 with _scipy_hidden():
                     rtsys.initialize(target)  # what a loaded kernel calls
                     return load(signature, target)
+            except MemoryError:
+                raise
+            except Exception:  # files that are gone, cut short or written over raise whatever their parsers do
+                _forget(cache)
+                return None
             finally:
                 start.end_unbroken()
 

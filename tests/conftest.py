@@ -35,6 +35,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def compiling_in_silence(monkeypatch):
+    """What is compiled depends on the tests before."""
+    start.on_compiling(lambda: None)
+    monkeypatch.setattr(start, "on_compiling", lambda tell: None)
+
+
 @pytest.fixture
 def cli(folder, capsys, monkeypatch):
     """Calls the command line in this process; warnings of libraries count as printed."""
@@ -42,8 +49,6 @@ def cli(folder, capsys, monkeypatch):
     def call(*argv):
         argv = [str(a) for a in argv]
         monkeypatch.setattr(sys, "argv", ["bigclf", *argv])
-        start.on_compiling(lambda: None)  # what is said then depends on the tests before
-        monkeypatch.setattr(start, "on_compiling", lambda tell: None)
         capsys.readouterr()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -206,3 +206,24 @@ def test_the_first_signal_comes_when_the_step_is_over_and_a_second_at_once():
         assert start.arrived() == signal.SIGTERM
     finally:
         signal.signal(signal.SIGTERM, old)
+
+
+@pytest.mark.parametrize("kind", ["nbc", "nbi"])
+@pytest.mark.parametrize("size", [0, 300])
+def test_kernels_whose_files_were_cut_short_are_compiled_again(tmp_path, kind, size):
+    (tmp_path / "a.svm").write_text("0 1:1\n1 1:2\n" * 9)
+    env = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    words = [sys.executable, "-m", "bigclf", "train", "a.svm", "--algo", "perceptron", "-o", "m.npz"]
+
+    def run():
+        done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stderr, (tmp_path / "m.npz").read_bytes()
+
+    model = run()[1]
+    for file in (tmp_path / "cache").rglob(f"*.{kind}"):
+        os.truncate(file, size)
+    said, again = run()
+    assert "compiling" in said and again == model
+    said, again = run()
+    assert "compiling" not in said and again == model

@@ -51,7 +51,7 @@ def value_range(p: Param) -> str:
     if p.choices:
         return ", ".join(p.choices)
     if p.type is bool:
-        return "on, off"
+        return f"--{p.name}, --no-{p.name}"
     low = "" if p.low is None else f" {'>' if p.open_low else '>='} {p.low:g}"
     high = "" if p.high is None else f" <= {p.high:g}"
     return ", ".join([f"{p.type.__name__}{low}{high}", *p.words])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import io
 import os
 import platform
 import re
@@ -20,7 +21,7 @@ from bigclf import __version__, start
 from bigclf.algorithms import registry
 from bigclf.cli.report import Report, emit
 from bigclf.cpus import usable
-from bigclf.errors import BigclfError, UsageError
+from bigclf.errors import BigclfError, Stopped, UsageError
 from bigclf.limits import counted, headroom, human
 
 CORE = ("numpy", "numba", "pyarrow", "psutil", "typer", "rich")
@@ -170,10 +171,14 @@ def _one(words: str, file: Path, folder: Path) -> None:
         ["predict", model, file, "-o", folder / "out", *quiet],
         ["evaluate", model, file, *quiet],
     ):
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             code = main([str(word) for word in argv])
+        if code > 128:
+            raise Stopped(code - 128)
         if code:
-            raise BigclfError(f"--warm: {words} cannot be run here")
+            why = said.getvalue().strip().splitlines()[-1].removeprefix("bigclf: ")
+            raise (UsageError if code == 2 else BigclfError)(f"--warm: {words}: {why}")
 
 
 def _rows(folder: Path) -> list[Path]:

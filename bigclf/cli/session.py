@@ -16,7 +16,7 @@ from bigclf.reading.ahead import IN_FLIGHT
 from bigclf.reading.feature_map import KINDS, LINEAR, FeatureMap
 from bigclf.reading.head import Wishes
 from bigclf.reading.labels import canonical
-from bigclf.reading.options import BLOCK_SIZE, BLOCK_SIZES, ReadOptions
+from bigclf.reading.options import BLOCK_SIZE, BLOCK_SIZES, LAST_COLUMN, ReadOptions
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
 from bigclf.training.budget import DENSE_TEXT, BlockNeed, before_rows, block_bytes, max_column
@@ -64,12 +64,15 @@ def read_options(
         values["block_size"] = size(values["block_size"])
     form = {"tsv": "csv"}.get(sources[0].format, sources[0].format)
     packed = form == "libsvm" and (arrow or any(s.compression for s in sources))
+    tables = [f"--{name}" for name in ("ignore", "categorical") if form == "libsvm" and given.get(name)]
+    if tables:
+        raise UsageError(f"{tables[0]}: is for columns of tables; LIBSVM text has none that are named")
     room = before_rows(headroom(cap_of(given)), "packed" if packed else form, curve)
     most = values.get("block_size")
     threads = values["threads"] = parsers(room, form, values.get("threads"), most)
     need = BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT, threads=threads)
     values.setdefault("block_size", block_bytes(room, need, most=most or BLOCK_SIZES.get(form, BLOCK_SIZE // threads)))
-    return replace(ReadOptions(**values), max_column=max_column(room), **more)
+    return replace(ReadOptions(**values), **({"max_column": max_column(room)} | more))
 
 
 def kept_reading(stream: Stream | Shuffled) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def kinds_of(schema: Schema, options: ReadOptions, given_label: bool = False) ->
 def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool, **beside: bool) -> Stream:
     """Inputs read as the model was trained. `labels`: every row must have one. `beside`: what else takes memory."""
     sources = find(data, given.get("format", "auto"))
-    options = read_options(given, sources, model.reading, need_label=labels, **beside)
+    options = read_options(given, sources, model.reading, need_label=labels, max_column=LAST_COLUMN, **beside)
     kinds = kinds_of(model.schema, options, "label" in given) if sources[0].format != "libsvm" else None
     return Stream(sources, options, kinds, given.get("limit", 0))
 

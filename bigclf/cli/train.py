@@ -87,6 +87,8 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
         from bigclf.cli.training import execute
         from bigclf.reading.source import find
 
+        if _value(argv, "--cache") == "":
+            raise UsageError("--cache: names no folder")
         once_only("-" in data, running)
         sources = find(data, reading.get("format", "auto"))
         once_only(any(s.size is None for s in sources), running)

@@ -223,6 +223,8 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
     encoder = Encoder(old.schema, stream.skips, capacity=old.cols, gone=found["gone"])
     fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), encoder.map_bytes(), old.class_weight)
     key = found.get("cache")
+    if job.cache is not None and (not key or found["pass"] == 1):
+        report.note("--cache: rows of a pass that was broken off are not kept; later passes read the data again")
     run = Run(fit, stream, found["passes"], cache=_cache(job, stream, encoder, report, key) if key else None)
     run.restore(found)
     report.note(f"going on at row {found['row'] % SHARE_ROWS} of pass {found['pass']}")

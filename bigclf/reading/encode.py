@@ -113,10 +113,10 @@ class Encoder:
         """Bytes of the feature map's tables."""
         return self.schema.map.nbytes(self.cols, np.dtype(self.schema.dtype).itemsize)
 
-    def begin_pass(self, skips: Skips) -> None:
-        """Count what is skipped anew."""
+    def begin_pass(self, skips: Skips, gone: int = 0) -> None:
+        """Count what is skipped anew; gone: rows of the pass that were dropped before."""
         self.skips = skips
-        self._gone_before, self._gone = 0, np.empty(0, np.int64)
+        self._gone_before, self._gone = gone, np.empty(0, np.int64)
 
     def gone(self, row: int) -> int:
         """How many rows with missing values before this one were dropped."""

@@ -64,6 +64,8 @@ def class_name(text: bytes) -> str:
         raise LineFault(1, f"label {shown(text)} is not UTF-8; try --encoding latin-1") from None
     except ValueError:
         name = text.decode()  # digits by the thousand, more than int() takes
+    if "\ufeff" in name:
+        raise LineFault(1, "a byte order mark stands before the label; take it out where files were joined")
     if not name or _NOT_FINITE.fullmatch(name):
         raise LineFault(1, f"label {shown(text)} is not a class")
     return name

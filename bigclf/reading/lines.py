@@ -13,6 +13,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf.errors import BigclfError
+
 PAD = 64  # readable bytes before and after the records, for kernels that load whole words
 _BOM = b"\xef\xbb\xbf"
 _STEP = 1 << 16
@@ -90,10 +92,15 @@ def blocks(
     buffer[:PAD] = 10
     others: deque[NDArray[np.uint8]] = deque()
     start = end = PAD  # bytes read and not yet given out
-    start_of_text, open_ended = offset == 0, True
+    start_of_text, open_ended, broken = offset == 0, True, None
     while open_ended or end > start:
         while open_ended and end < len(buffer) - PAD:
-            n = stream.readinto(buffer.data[end : len(buffer) - PAD])
+            try:
+                n = stream.readinto(buffer.data[end : len(buffer) - PAD])
+            except (BigclfError, MemoryError):
+                raise
+            except Exception as e:  # of whatever unpacks: the whole records before it come first
+                n, broken = 0, e
             if not n:
                 open_ended = False
                 break
@@ -106,11 +113,13 @@ def blocks(
             start_of_text = False
             end += n
         if end == start:
-            return
+            break
         limit = min(end, start + stop - offset) if offset < stop else end
         cut = _cut(buffer, start, limit, quote)
         if cut == start and limit < end:
             cut = _first_end(buffer, start, end, quote)
+        if cut == start and broken is not None:
+            break
         if cut == start and not open_ended:  # the last line lacks its newline
             buffer[end] = 10
             end += 1
@@ -135,6 +144,8 @@ def blocks(
                 following[:PAD] = 10
         following[PAD : PAD + rest] = buffer[cut:end].copy() if following is buffer else buffer[cut:end]
         buffer, start, end = following, PAD, PAD + rest
+    if broken is not None:
+        raise broken
 
 
 def _cut(buffer: NDArray[np.uint8], start: int, end: int, quote: int | None) -> int:

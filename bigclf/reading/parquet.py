@@ -56,7 +56,9 @@ class ParquetReader(TableReader):
                 with (
                     readable(source.path, self._count),
                     pa.OSFile(source.path) as stored,
-                    pq.ParquetFile(stored, pre_buffer=False, buffer_size=READ_BUFFER) as file,
+                    pq.ParquetFile(
+                        stored, pre_buffer=False, buffer_size=READ_BUFFER, page_checksum_verification=True
+                    ) as file,
                 ):
                     yield from self._file(file, number, mine[number])
                     if self.rows == self.until:

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from bigclf import __version__
 from bigclf.block import Csr
-from bigclf.errors import BigclfError, DataError, WriteError
+from bigclf.errors import DataError, WriteError
 from bigclf.files import whole_file
 from bigclf.limits import human
 from bigclf.reading.encode import Encoder
@@ -29,6 +29,10 @@ from bigclf.training.records import LINE, Record, read, write
 MAGIC = b"bigclf cache 1\n"
 SUFFIX = ".bigclf-cache"
 FOOT = 16  # bytes, decimal digits: where the last line begins
+
+
+class Damaged(Exception):
+    """A record cannot be read; the file is deleted."""
 
 
 class _Full(Exception):
@@ -47,6 +51,8 @@ class Cache:
     def open(self) -> Kept | None:
         """The rows, where they were kept whole."""
         try:
+            if self.path.stat().st_size > self.most:
+                return None
             kept = Kept(self.path, self.key)
         except (OSError, ValueError, KeyError):
             return None
@@ -101,13 +107,16 @@ class Cache:
         with suppress(OSError, WriteError, _Full):
             stack.__exit__(type(why), why, None)
         what = why.strerror if isinstance(why, OSError) and why.strerror else why
-        self.note(f"--cache: {what}; nothing is kept, and later passes read the data again")
+        self.note(f"--cache: {self.folder}: {what}; nothing is kept, and later passes read the data again")
 
     def _make_room(self, size: int) -> None:
         """Delete the files that were used least of late until this one fits."""
         others = []
         for path in self.folder.glob(f"*{SUFFIX}"):
             with suppress(OSError):
+                with open(path, "rb") as f:
+                    if f.read(len(MAGIC)) != MAGIC:
+                        continue  # somebody else's
                 status = path.stat()
                 others.append((status.st_mtime_ns, status.st_size, path))
         total = size + sum(n for _, n, path in others if path != self.path)
@@ -139,7 +148,7 @@ class Kept:
             raise
 
     def records(self, stream: Stream, base: int) -> Iterator[Record]:
-        """All records, in order. BigclfError where one is damaged; the file is then deleted."""
+        """All records, in order. Raises Damaged."""
         meters = [source.meter for source in stream.sources]
         for meter in meters:
             meter.begin(0)
@@ -151,7 +160,7 @@ class Kept:
                     record = read(f, self.classes, base)
                 except (OSError, ValueError, KeyError, TypeError, MemoryError) as e:
                     self.path.unlink(missing_ok=True)
-                    raise BigclfError(f"{self.path}: was damaged ({e}) and is deleted; run it again") from None
+                    raise Damaged(f"{self.path} is damaged and was deleted") from e
                 meters[0].reach(f.tell() - self.start)
                 yield record
 

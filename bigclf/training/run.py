@@ -14,7 +14,7 @@ from bigclf.reading.ahead import ahead
 from bigclf.reading.raw import Cursor, Raw
 from bigclf.reading.shuffle import Shuffled
 from bigclf.reading.stream import Stream
-from bigclf.training.cache import Cache
+from bigclf.training.cache import Cache, Damaged, Kept
 from bigclf.training.feed import Feed, Mark, Piece
 from bigclf.training.fit import Fit
 from bigclf.training.records import Record, encoded
@@ -76,12 +76,31 @@ class Run:
         encoder, stream = self.fit.encoder, self.stream
         kept = self.cache.open() if self.cache and not self.broken else None
         if kept is not None and isinstance(stream, Stream):
-            records = ahead(kept.records(stream, self.base), waiting)
-            return kept.followed(records, encoder, stream, first=self.number == 1)
+            return self._kept(kept, stream, feed, waiting)
         records = encoded(ahead(rows, waiting), encoder, feed)
         if self.cache and self.number == 1 and not self.broken and isinstance(stream, Stream):
             return self.cache.keep(records, encoder, stream, self.base)
         return records
+
+    def _kept(self, kept: Kept, stream: Stream, feed: Feed, waiting: Callable[[], None]) -> Iterator[Record]:
+        """Kept records; where one is damaged the rest of the pass is read from the data."""
+        encoder, rest, gone = self.fit.encoder, stream.again(), 0
+        records = ahead(kept.records(stream, self.base), waiting)
+        try:
+            for record in kept.followed(records, encoder, stream, first=self.number == 1):
+                rest.from_row = record.rows
+                if record.piece is not None:
+                    rest.from_row = int(record.piece.block.row[-1]) + 1 - self.base
+                    gone = record.piece.mark.gone if record.piece.mark else gone
+                yield record
+        except Damaged as e:
+            assert self.cache is not None
+            self.cache.note(f"--cache: {e}; the data are read again")
+            rest.skips.rows = gone
+            self.stream = rest
+            encoder.begin_pass(rest.skips, gone)
+            yield from encoded(ahead(iter(rest), waiting), encoder, feed)
+            self.notices |= rest.notices
 
     def _pass(self, records: Iterator[Record], feed: Feed, after: Callable[[], None]) -> None:
         for record in records:
