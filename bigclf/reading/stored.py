@@ -79,3 +79,26 @@ def check(path: str, status: os.stat_result, size: int, mtime: int | None) -> No
         raise DataError(path, f"changed while it was read (it had {size} bytes, now {status.st_size})")
     if status.st_mtime_ns != mtime:
         raise DataError(path, "was written to while it was read")
+
+
+class Steady:
+    """Unpacked bytes, asked for in steps of one size: where they end too early the same ones come before, however read."""
+
+    STEP = 1 << 16
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._step = stream, memoryview(bytearray(self.STEP))
+        self._at = self._end = 0
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Fill the buffer, or a part of it; 0 at the end."""
+        if self._at == self._end:
+            self._at, self._end = 0, self._stream.readinto(self._step) or 0  # type: ignore[attr-defined]
+        n = min(len(buffer), self._end - self._at)
+        buffer[:n] = self._step[self._at : self._at + n]
+        self._at += n
+        return n
+
+    def close(self) -> None:
+        """Close what was unpacked."""
+        self._stream.close()

@@ -12,7 +12,7 @@ from bigclf.reading.lines import ByteBlock, ByteStream, blocks
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.source import Source, open_stored, unpack
 from bigclf.reading.span import UTF8, WHOLE, Span
-from bigclf.reading.stored import Stored
+from bigclf.reading.stored import Steady, Stored
 
 UTF16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 _PASSED = 1 << 18  # bytes passed over at once
@@ -51,6 +51,8 @@ def text_blocks(
         if end is None or start < end:
             stream = cast("ByteStream", unpack(cast("BinaryIO", stored), source.compression))
             text = _decoded(stream, name)
+            if source.compression is not None and name in UTF8:
+                text = Steady(cast("BinaryIO", text))
             if start > 0 or end is not None:
                 _go(text, stored, source, span, start, end)
             for block in blocks(text, options.block_size, quote, stop, grow, start, ring):
