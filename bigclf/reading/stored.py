@@ -82,7 +82,7 @@ def check(path: str, status: os.stat_result, size: int, mtime: int | None) -> No
 
 
 class Steady:
-    """Unpacked bytes, asked for in steps of one size: where they end too early the same ones come before, however read."""
+    """Unpacked bytes, asked for in steps of one size: where they end too early, the same ones come before."""
 
     STEP = 1 << 16
 
