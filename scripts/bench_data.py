@@ -6,6 +6,7 @@ same rows.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -101,3 +102,7 @@ def make(folder: Path, share: float) -> None:
         write(folder / kind, max(int(share * rows), 100), 1)
         write(folder / f"{kind}_test", max(int(share * rows) // 10, 100), 2)
     done.touch()
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]), float(sys.argv[2]))
