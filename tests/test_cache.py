@@ -262,3 +262,12 @@ def test_what_is_kept_appears_whole(good, write, folder, monkeypatch):
     monkeypatch.setattr(files, "_unnamed", lambda folder: None)
     good("train", write("a.svm", "0 1:1\n1 1:2\n" * 9), "--algo", "pa-1", "-q", "--cache", "rows")
     assert [p.suffix for p in (folder / "rows").iterdir()] == [".bigclf-cache"]
+
+
+def test_a_run_that_goes_on_in_its_first_pass_says_that_it_keeps_nothing(good, folder, inputs, monkeypatch):  # noqa: F811
+    words = [*map(str, words_of(inputs, "a.svm", "pa-1", ["--passes", "2", "-q", "--block-size", "20000"]))]
+    with monkeypatch.context() as m:
+        cut_after(m, 2)
+        assert main([*words, "--cache", "rows", "--checkpoint", "ck.npz"]) == 130
+    said = good(*words[:2], "--resume", "ck.npz", "--cache", "rows")
+    assert "--cache: rows of a pass that was broken off are not kept" in said.err and kept(folder / "rows") == []

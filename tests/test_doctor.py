@@ -85,3 +85,13 @@ def test_extras_are_told_with_what_brings_them(monkeypatch, capsys):
 )
 def test_wrong_usage(fault, words, line):
     assert line in fault(2, "doctor", *words)
+
+
+@pytest.mark.parametrize(("code", "wanted"), [(130, 130), (143, 143), (1, 1), (2, 2)])
+def test_how_a_run_of_warm_ends_is_how_the_doctor_ends(cli, monkeypatch, code, wanted):
+    import bigclf.cli.main as application
+
+    monkeypatch.setattr(application, "main", lambda argv: print("bigclf: what it was") or code)
+    said = cli("doctor", "--warm", "--algo", "perceptron", "-q")
+    assert said.code == wanted and "Traceback" not in said.err
+    assert ("--warm: perceptron: what it was" in said.err) == (code < 128)
