@@ -29,6 +29,7 @@ class Logistic:
     def __init__(self, d, eta=0.3):
         self.eta, self.w, self.G, self.s = eta, np.zeros(d), np.full(d, FLOOR), np.zeros(d)
         self.after, self.counts = [], []
+        self.length = self.entries = 0.0
 
     def row(self, x, t, weight=1.0):
         m = t * (self.w @ x)  # as it was answered: before a larger value changes the units
@@ -47,8 +48,11 @@ class Logistic:
         self.G[seen] += weight * g**2 * (x[seen] / self.s[seen]) ** 2
         d[seen] = x[seen] / (self.s[seen] ** 2 * np.sqrt(self.G[seen]))
         k = d @ x
+        self.length += weight * np.sum((x[seen] / self.s[seen]) ** 2)
+        self.entries += weight * np.count_nonzero(x)
         if k > 0:
-            self.w = self.w + t * flow(m, k, self.eta * weight) / k * d
+            eta = self.eta * np.sqrt(self.entries / self.length)
+            self.w = self.w + t * flow(m, k, eta * weight) / k * d
         self.after.append(self.w)
         self.counts.append(weight)
 

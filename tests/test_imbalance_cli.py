@@ -127,3 +127,18 @@ def test_one_class_one_row_and_rows_of_zeros(good, write, name):
         good("train", file, "--algo", name, "-o", "m.npz")
         said = good("predict", "m.npz", file).lines
         assert set(said) <= {"0", "1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "scale"),
+    [
+        ({}, "std,row-l2"),
+        ({"base": "arow"}, "std,row-l2"),
+        ({"base": "logistic"}, "std,row-l2"),  # which has std alone
+        ({"base": "gnb"}, "none"),
+        ({"base": "oabm2"}, "none"),  # over trees
+        ({"base": "oabm2", "base-base": "pa-1"}, "std,row-l2"),
+    ],
+)
+def test_rows_are_scaled_alike_over_all_bases_but_those_that_go_by_no_unit(words, scale):
+    assert registry.meant("oob", words).scale == scale

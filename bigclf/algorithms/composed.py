@@ -119,7 +119,7 @@ def declare(
 
 
 def settled(spec: Spec, given: Mapping[str, Any]) -> Spec:
-    """The declaration with what a base brings along: options, scaling, what helps; UsageError where there is none."""
+    """The declaration with what a base brings along: options, what helps; UsageError where there is no such base."""
     from bigclf.algorithms import registry
 
     base = base_of(spec, given)
@@ -133,7 +133,7 @@ def settled(spec: Spec, given: Mapping[str, Any]) -> Spec:
     return replace(
         spec,
         params=spec.params + theirs,
-        scale=below.scale,
+        scale="none" if below.scale == "none" else spec.scale,  # trees and densities are the same in any unit
         cure=spec.cure or below.cure,
         settle=partial(_settle, below.settle) if below.settle is not None else None,
     )

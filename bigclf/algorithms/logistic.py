@@ -1,9 +1,11 @@
 """Online logistic regression: scores are log-odds.
 
-Normalized adaptive gradients, of which the common factor sqrt(t / N) is left out: it makes steps shorter the more
-columns a row has, which the importance-aware step sees to row by row, and loses on sparse rows. A row is judged by the
-score that it was given, before its own values change the units of columns. Steps do not depend on the unit of a
-column, but on where its zero is: --scale is `std`, which on sparse rows is as good as none.
+Normalized adaptive gradients, of which the common factor sqrt(t / N) counts in t entries that are not zero instead of
+rows. So it makes steps longer where most values lie far below the largest of their column, as published, but not
+shorter the more columns a row has: the importance-aware step sees to that row by row, and sparse rows lose by it.
+
+A row is judged by the score that it was given, before its own values change the units of columns. Steps do not depend
+on the unit of a column, but on where its zero is: --scale is `std`, which on sparse rows is as good as none.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State
 
 
-def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Learner:
+def build(eta: float = 0.3, average: bool = True, average_power: int = 3) -> Learner:
     """The learner; with `average` it answers by the averaged weights."""
     import numpy as np
 
@@ -25,7 +27,9 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Lea
 
     def update(s: State, block: Block, plan: Plan) -> State:
         late, shown = (s.late, s.shown) if average else (s.w, linear.NOBODY)
-        k.update(s.w, s.square, s.scale, late, shown, eta, average_power, block.X, plan, *np.empty((2, s.w.shape[1])))
+        way, spare = np.empty((2, s.w.shape[1]))
+        steps = k.Steps(s.w, s.square, s.scale, s.length, s.entries)
+        k.update(*steps, late, shown, eta, average_power, block.X, plan, way, spare)
         return s
 
     def decision(s: State, X: Any) -> Scores:
@@ -52,7 +56,7 @@ SPECS = (
             Param(
                 "average-power",
                 int,
-                7,
+                3,
                 "in the average the weights after row t count t^N: 0 all alike, more the last ones",
                 low=0,
                 high=20,

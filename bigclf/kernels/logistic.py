@@ -2,8 +2,8 @@
 
 Of row x with answer t and margin m = t w.x the gradient is g = 1 / (1 + e^m). With s_j the largest |x_j| so far and
 G_j the sum of g^2 (x_j / s_j)^2, the direction of the step is d_j = x_j / (s_j^2 sqrt(G_j)). Its length is where the
-flow dw/dh = eta g(w) d ends at h = the importance of the row: with k = d.x the margin grows by z, where
-z + e^m (e^z - 1) = eta h k.
+flow dw/dh = eta f g(w) d ends at h = the importance of the row: with k = d.x the margin grows by z, where
+z + e^m (e^z - 1) = eta f h k. One over f^2 is the mean of (x_j / s_j)^2 over all entries so far that are not zero.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Steps(NamedTuple):
     w: Array  # (units, cols)
     square: Array  # (units, cols) G
     scale: Array  # (units, cols) 1 / s
+    length: Array  # (units,) sum of (x / s)^2 over all entries, each times its row's importance
+    entries: Array  # (units,) how many entries were not zero, likewise
 
 
 class AveragedSteps(NamedTuple):
@@ -36,18 +38,23 @@ class AveragedSteps(NamedTuple):
     w: Array
     square: Array
     scale: Array
+    length: Array
+    entries: Array
     late: Array  # (units, cols) sum of the changes of w, each times shown^(power + 1) before it
     shown: Array  # (units,) importance of all rows
 
 
-AXES: dict[str, tuple[str | int, ...]] = dict.fromkeys(Steps._fields, ("units", "cols"))
+AXES: dict[str, tuple[str | int, ...]] = {
+    **dict.fromkeys(("w", "square", "scale"), ("units", "cols")),
+    **dict.fromkeys(("length", "entries"), ("units",)),
+}
 AVERAGED = AXES | {"late": ("units", "cols"), "shown": ("units",)}
 
 
 def zeros(shape: Shape) -> Steps:
     """Nothing seen."""
     size = shape.units, shape.cols
-    return Steps(np.zeros(size), np.full(size, LEAST), np.full(size, UNSEEN))
+    return Steps(np.zeros(size), np.full(size, LEAST), np.full(size, UNSEEN), *np.zeros((2, shape.units)))
 
 
 def averaged_zeros(shape: Shape) -> AveragedSteps:
@@ -94,6 +101,8 @@ def update(
     w: Array,
     square: Array,
     scale: Array,
+    length: Array,
+    entries: Array,
     late: Array,
     shown: Array,
     eta: float,
@@ -111,7 +120,7 @@ def update(
     repeated = plan.repeat.shape[1] > 0
     tell = plan.post.shape[1] > 0
     average = shown.size > 0
-    moved = np.zeros(2)
+    told = np.zeros(4)
     for u in range(plan.target.shape[0]):
         wu = w[u]
         gu = square[u]
@@ -132,11 +141,13 @@ def update(
                 m = t * p
                 a = np.exp(min(max(m, -FAR), FAR))
                 g = 1.0 / (1.0 + a)
-                k = row_way(X, i, h * g * g, wu, lu, average, gu, su, way, spare, moved)
-                p += moved[0]
-                q += moved[1]
+                k = row_way(X, i, h * g * g, wu, lu, average, gu, su, way, spare, told)
+                p += told[0]
+                q += told[1]
+                length[u] += h * told[2]
+                entries[u] += h * told[3]
                 if k > 0.0:
-                    z = t * flow(a, g, eta * h * k)
+                    z = t * flow(a, g, eta * h * k * np.sqrt(entries[u] / length[u]))
                     row_go(X, i, way, z / k, wu)
                     if average:
                         row_go(X, i, way, z / k * before, lu)

@@ -1,8 +1,8 @@
 """Steps of a length of their own for each column, in units of the largest value of the column so far.
 
 Of column j: s_j is the largest |x_j| so far, G_j the sum of g^2 (x_j / s_j)^2. The direction of a step along row x is
-x_j / (s_j^2 sqrt(G_j)): normalized adaptive gradients (Ross, Mineiro & Langford, UAI 2013, algorithm 3) without the
-factor sqrt(t / N) common to all columns.
+x_j / (s_j^2 sqrt(G_j)): normalized adaptive gradients (Ross, Mineiro & Langford, UAI 2013, algorithm 3). Their common
+factor sqrt(t / N) is the learner's to take: N is the sum of (x_j / s_j)^2 over all rows and columns.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ def row_way(
     scale: Array,
     way: Array,
     spare: Array,
-    moved: Array,
+    told: Array,
 ) -> float:
     """Add g x^2 / s^2 to G and write the direction of the step of row i into `way`, entry by entry.
 
     Where the row has the largest value of a column, what was learned of the column is first made as if it had always
-    been in these units; moved (2,) is what x.w and x.late have grown by, spare (cols,) is scratch. Returns the
-    product of the direction with x.
+    been in these units. told (4,) is written: what x.w and x.late have grown by; the sum of x^2 / s^2; how many columns
+    are not zero. spare (cols,) is scratch. Returns the product of the direction with x.
     """
     x = np.zeros(scale.size)
     row_axpy(1.0, X, i, x)
-    moved[:] = 0.0
+    told[:] = 0.0
     for j in np.flatnonzero(np.abs(x) * scale > 1.0):
-        rescale(float(x[j]), int(j), w, late, average, square, scale, moved)
+        rescale(float(x[j]), int(j), w, late, average, square, scale, told)
     v = x * scale
+    told[2:] = v @ v, np.count_nonzero(x)
     square += g * v * v
     d = v * scale / np.sqrt(square)
     at = np.arange(x.size) if isinstance(X, np.ndarray) else X.indices[X.indptr[i] : X.indptr[i + 1]]
@@ -66,24 +67,26 @@ def root(s: float) -> float:
 
 
 @helper
-def rescale(x: float, j: int, w: Array, late: Array, average: bool, square: Array, scale: Array, moved: Array) -> None:
-    """Make |x| the largest value of column j; add to `moved` what x w_j and x late_j grow by."""
+def rescale(x: float, j: int, w: Array, late: Array, average: bool, square: Array, scale: Array, told: Array) -> None:
+    """Make |x| the largest value of column j; add to `told` what x w_j and x late_j grow by."""
     new = min(BELOW_ONE / abs(x), UNSEEN)
     ratio = new / scale[j]
     scale[j] = new
     square[j] = max(square[j] * ratio * ratio, LEAST)
-    moved[0] += x * w[j] * (ratio - 1.0)
+    told[0] += x * w[j] * (ratio - 1.0)
     w[j] *= ratio
     if average:
-        moved[1] += x * late[j] * (ratio - 1.0)
+        told[1] += x * late[j] * (ratio - 1.0)
         late[j] *= ratio
 
 
 @overload(row_way, **OPTIONS)
-def _row_way(X, i, g, w, late, average, square, scale, way, spare, moved):  # type: ignore[no-untyped-def]
-    def dense(X, i, g, w, late, average, square, scale, way, spare, moved):  # type: ignore[no-untyped-def]
+def _row_way(X, i, g, w, late, average, square, scale, way, spare, told):  # type: ignore[no-untyped-def]
+    def dense(X, i, g, w, late, average, square, scale, way, spare, told):  # type: ignore[no-untyped-def]
         k = 0.0
-        moved[:] = 0.0
+        told[:] = 0.0
+        length = 0.0
+        entries = 0
         beyond = 0
         for j in range(X.shape[1]):
             beyond += abs(np.float64(X[i, j])) * scale[j] > 1.0
@@ -91,7 +94,7 @@ def _row_way(X, i, g, w, late, average, square, scale, way, spare, moved):  # ty
             for j in range(X.shape[1]):
                 x = np.float64(X[i, j])
                 if abs(x) * scale[j] > 1.0:
-                    rescale(x, j, w, late, average, square, scale, moved)
+                    rescale(x, j, w, late, average, square, scale, told)
         for j in range(X.shape[1]):
             x = np.float64(X[i, j])
             v = x * scale[j]
@@ -100,13 +103,17 @@ def _row_way(X, i, g, w, late, average, square, scale, way, spare, moved):  # ty
             d = v * scale[j] * root(s)
             way[j] = d
             k += d * x
+            length += v * v
+            entries += x != 0.0
+        told[2] = length
+        told[3] = entries
         return k
 
-    def csr(X, i, g, w, late, average, square, scale, way, spare, moved):  # type: ignore[no-untyped-def]
+    def csr(X, i, g, w, late, average, square, scale, way, spare, told):  # type: ignore[no-untyped-def]
         data = X.data[X.indptr[i] : X.indptr[i + 1]]
         at = X.indices[X.indptr[i] : X.indptr[i + 1]]
         scales, squares = way[: at.size], spare[: at.size]
-        moved[:] = 0.0
+        told[:] = 0.0
         beyond = 0
         for n in range(at.size):  # what is scattered is gathered first: the loop over it is vectorised then
             j = np.uint32(at[n])
@@ -118,10 +125,12 @@ def _row_way(X, i, g, w, late, average, square, scale, way, spare, moved):  # ty
                 x = np.float64(data[n])
                 j = at[n]
                 if abs(x) * scale[j] > 1.0:
-                    rescale(x, j, w, late, average, square, scale, moved)
+                    rescale(x, j, w, late, average, square, scale, told)
                     scales[n] = scale[j]
                     squares[n] = square[j]
         k = 0.0
+        length = 0.0
+        entries = 0
         for n in range(at.size):
             x = np.float64(data[n])
             v = x * scales[n]
@@ -130,6 +139,10 @@ def _row_way(X, i, g, w, late, average, square, scale, way, spare, moved):  # ty
             d = v * scales[n] * root(s)
             scales[n] = d
             k += d * x
+            length += v * v
+            entries += x != 0.0
+        told[2] = length
+        told[3] = entries
         for n in range(at.size):
             square[np.uint32(at[n])] = squares[n]
         return k
