@@ -37,6 +37,7 @@ def bash(command):
         ("--C", ["--algo", "pa-1", "--C", "nan"]),
         ("--C", ["--algo", "pa-1", "--C", "inf"]),
         ("--C", ["--C", "1"]),
+        ("--average-power", ["--algo", "logistic", "--no-average", "--average-power", "7"]),
         ("--b", ["--algo", "pa-1", "--b", "1"]),
         ("--b", ["--b", "-1"]),
         ("--eta", ["--eta", "0"]),
@@ -88,6 +89,10 @@ def test_wrong_options_of_train(fault, write, folder, said, options):
 )  # fmt: skip
 def test_wrong_usage(fault, argv):
     assert "--help`" in fault(2, *argv)
+
+
+def test_an_algorithm_that_there_is_not_is_told_by_the_name_of_the_argument(fault):
+    assert fault(2, "algos", "pa-3").startswith("bigclf: NAME: there is no algorithm 'pa-3'; did you mean pa-")
 
 
 def test_an_option_of_another_algorithm_is_not_taken_silently(good, cli, write):

@@ -92,6 +92,7 @@ CASES = [
     ("a.svm", "pa-2", ["--passes", "3"]),
     ("a.svm", "pa-2", ["--passes", "2", "--shuffle", "block", "--seed", "5"]),
     ("a.csv", "arow", ["--missing", "skip"]),
+    *((f, "pa-1", ["--missing", "error", "--on-error", "skip"]) for f in ("a.csv", "a.parquet")),
     ("a.csv", "nr-rls", ["--hash-bits", "5"]),
     ("a.svm", "nr-rls", ["--limit", "4321"]),
     ("a.svm", "perceptron", ["--shard", "2/3"]),

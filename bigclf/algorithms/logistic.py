@@ -13,14 +13,20 @@ from __future__ import annotations
 from typing import Any
 
 from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State
+from bigclf.errors import UsageError
+
+POWER = 3  # of the average: the last half of the rows has 15/16 of the weight
 
 
-def build(eta: float = 0.3, average: bool = True, average_power: int = 3) -> Learner:
+def build(eta: float = 0.3, average: bool = True, average_power: int = POWER) -> Learner:
     """The learner; with `average` it answers by the averaged weights."""
     import numpy as np
 
     from bigclf.kernels import linear
     from bigclf.kernels import logistic as k
+
+    if not average and average_power != POWER:
+        raise UsageError("--average-power: goes with --average")
 
     def init(shape: Shape) -> State:
         return k.averaged_zeros(shape) if average else k.zeros(shape)
@@ -56,7 +62,7 @@ SPECS = (
             Param(
                 "average-power",
                 int,
-                3,
+                POWER,
                 "in the average the weights after row t count t^N: 0 all alike, more the last ones",
                 low=0,
                 high=20,

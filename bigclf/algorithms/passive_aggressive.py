@@ -29,6 +29,7 @@ SPECS = (
         CRAMMER,
         partial(first_order, "pa-1"),
         (CAP, AVERAGE),
+        notes=("weights of rows and classes multiply C, and count where it is reached: with a C below the usual step",),
     ),
     Spec(
         "pa-2",

@@ -24,6 +24,8 @@ def algos(
     """List the algorithms, or show one: its options, cost, memory and source."""
     from bigclf.cli.report import emit, show, table
 
+    if name is not None:
+        registry.get(name, "NAME")
     chosen = registry.specs() if name is None else {name: registry.meant(name, {})}
     if json:
         emit({n: _facts(s) for n, s in chosen.items()})

@@ -268,10 +268,9 @@ class Encoder:
         bad = []
         for i, name in self.expander.incomplete(raw.data, 0, len(raw.row)):
             fault = DataError(raw.where(i), f"column '{name}': value is missing; --missing mean or zero would fill it")
-            if self.schema.missing == "error":
-                self.skips.fault(fault)
-            else:
-                self.skips.drop(fault)
+            if self.schema.missing == "error" and self.skips.stop:
+                raise fault
+            self.skips.drop(fault)
             bad.append(i)
         self._gone_before += len(self._gone)
         self._gone = raw.row[bad]

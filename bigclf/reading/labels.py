@@ -14,13 +14,13 @@ BREAKS = frozenset("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # in a name they w
 def canonical(text: str) -> str:
     """The one spelling of a class name: numbers compare as numbers, words are themselves.
 
-    >>> [canonical(t) for t in ("+1", "1.0", "1e0", "-0", "2.50", "007", " yes ")]
-    ['1', '1', '1', '0', '2.5', '7', 'yes']
+    >>> [canonical(t) for t in ("+1", "1.0", "1e0", "-0", "2.50", "007", " yes ", "1e999")]
+    ['1', '1', '1', '0', '2.5', '7', 'yes', '1e999']
     """
     text = text.strip()
     if _INTEGER.fullmatch(text):
         return str(int(text))  # integers of any length stay exact
-    if len(text) <= 400 and NUMBER.fullmatch(text):
+    if len(text) <= 400 and NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return number_name(float(text))
     return text
 
