@@ -135,6 +135,13 @@ def test_check(good, cli, write):
     assert good("check", "u.svm", "--no-label", "--json", "-q").json["rows"] == 1
 
 
+@pytest.mark.parametrize("name, text", [("a.svm", "1 1:1\n0 1:-1e39\n"), ("a.csv", "label,x\n1,\n1,1\n0,-1e39\n")])
+def test_check_tells_of_values_that_need_float64(good, cli, write, name, text):
+    assert "values up to 1e+39: train with --dtype float64" in good("check", write(name, text)).err
+    assert "3.4e+38; train with --dtype float64" in cli("train", name, "--algo", "pa-1", "-o", "m.npz").err
+    assert good("train", name, "--algo", "pa-1", "--dtype", "float64", "-o", "m.npz").code == 0
+
+
 def test_info(good, write):
     write("a.csv", csv(50))
     good("train", "a.csv", "--label", "y", "--algo", "pa-1", "--C", "0.5", "-q")

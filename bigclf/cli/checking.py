@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bigclf.algorithms import registry
 from bigclf.cli.options import Given
@@ -15,6 +16,7 @@ from bigclf.cli.report import Report, emit, show, table
 from bigclf.cli.session import no_rows, read_options
 from bigclf.core import Shape
 from bigclf.errors import DataError
+from bigclf.reading.encode import LIMITS
 from bigclf.reading.head import check_name
 from bigclf.reading.labels import sort_key
 from bigclf.reading.raw import Raw, Skips, Sparse, Words
@@ -50,6 +52,7 @@ class Tally:
     def __init__(self) -> None:
         self.rows = self.filled = self.missing = self.columns = 0
         self.zero_based = False
+        self.largest = 0.0  # absolute value
         self.classes: Counter[str] = Counter()
         self.words: dict[str, set[str]] = {}
 
@@ -64,6 +67,7 @@ class Tally:
             self.columns = max(self.columns, int(raw.data.column.max(initial=0)) - 1)
             self.zero_based |= bool((raw.data.column == 1).any())
             self.filled += len(raw.data.column)
+            self._meet(raw.data.value)
             return
         self.columns = len(raw.data)
         for name, column in raw.data.items():
@@ -72,7 +76,11 @@ class Tally:
                 self.words.setdefault(name, set()).update(column.names)
             else:
                 self.missing += int(np.isnan(column).sum())
+                self._meet(column)
         self.filled = self.rows * self.columns - self.missing
+
+    def _meet(self, values: NDArray[Any]) -> None:
+        self.largest = float(np.fmax.reduce(np.abs(values), initial=self.largest))
 
     def features(self) -> int:
         """Columns that a row may have."""
@@ -109,6 +117,8 @@ def run(
     if len(tally.classes) > MAX_CLASSES:
         report.note(f"{len(tally.classes):,} different labels: this looks like regression; choose another --label")
         faults += 1
+    if tally.largest > LIMITS["float32"]:
+        report.note(f"there are values up to {tally.largest:.3g}: train with --dtype float64, or leave their columns out")
     memory = _memory(tally, options.hash_bits)
     if json:
         emit(_document(tally, faults, memory))
