@@ -118,7 +118,7 @@ def run(
         report.note(f"{len(tally.classes):,} different labels: this looks like regression; choose another --label")
         faults += 1
     if tally.largest > LIMITS["float32"]:
-        report.note(f"there are values up to {tally.largest:.3g}: train with --dtype float64, or leave their columns out")
+        report.note(f"values up to {tally.largest:.3g}: train with --dtype float64, or leave their columns out")
     memory = _memory(tally, options.hash_bits)
     if json:
         emit(_document(tally, faults, memory))
