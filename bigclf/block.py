@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bigclf.jit import FAST, overload, types
+from bigclf.jit import FAST, helper, overload, types
 
 if TYPE_CHECKING:
     from bigclf.core import Array
@@ -144,6 +144,16 @@ def for_type(X: Any, dense: Any, csr: Any, gram: Any = None) -> Any:
     return csr if X.instance_class is Csr else gram
 
 
+@helper
+def entries(X: Any, i: int) -> range:
+    """Where the entries of sparse row i are, for kernels.
+
+    Unsigned, and so should columns be: else each look-up asks whether its place counts from the end, which takes as
+    long as the rest of a loop.
+    """
+    return range(np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1]))
+
+
 @overload(rows, **OPTIONS)
 def _rows(X):  # type: ignore[no-untyped-def]
     return for_type(X, lambda X: X.shape[0], lambda X: X.indptr.size - 1, lambda X: X.K.shape[0])
@@ -164,8 +174,8 @@ def _row_dot(X, i, w):  # type: ignore[no-untyped-def]
 
     def csr(X, i, w):  # type: ignore[no-untyped-def]
         s = 0.0
-        for k in range(X.indptr[i], X.indptr[i + 1]):
-            s += np.float64(X.data[k]) * w[X.indices[k]]
+        for k in entries(X, i):
+            s += np.float64(X.data[k]) * w[np.uint64(X.indices[k])]
         return s
 
     def gram(X, i, w):  # type: ignore[no-untyped-def]
@@ -188,7 +198,7 @@ def _row_sq(X, i):  # type: ignore[no-untyped-def]
 
     def csr(X, i):  # type: ignore[no-untyped-def]
         s = 0.0
-        for k in range(X.indptr[i], X.indptr[i + 1]):
+        for k in entries(X, i):
             v = np.float64(X.data[k])
             s += v * v
         return s
@@ -206,8 +216,8 @@ def _row_axpy(a, X, i, w):  # type: ignore[no-untyped-def]
             w[j] += a * np.float64(X[i, j])
 
     def csr(a, X, i, w):  # type: ignore[no-untyped-def]
-        for k in range(X.indptr[i], X.indptr[i + 1]):
-            w[X.indices[k]] += a * np.float64(X.data[k])
+        for k in entries(X, i):
+            w[np.uint64(X.indices[k])] += a * np.float64(X.data[k])
 
     def gram(a, X, i, w):  # type: ignore[no-untyped-def]
         w[X.own[i]] += a
@@ -223,7 +233,7 @@ def _row_into(X, i, out):  # type: ignore[no-untyped-def]
 
     def csr(X, i, out):  # type: ignore[no-untyped-def]
         out[:] = 0.0
-        for k in range(X.indptr[i], X.indptr[i + 1]):
-            out[X.indices[k]] = X.data[k]
+        for k in entries(X, i):
+            out[np.uint64(X.indices[k])] = X.data[k]
 
     return for_type(X, dense, csr)

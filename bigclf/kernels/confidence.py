@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.block import OPTIONS, row_axpy, row_dot, rows
+from bigclf.block import OPTIONS, entries, row_axpy, row_dot, rows
 from bigclf.core import Array, Plan, Shape
 from bigclf.jit import helper, kernel, overload, types
 from bigclf.kernels.recursive import shrink, times
@@ -120,9 +120,9 @@ def _row_variance(X, i, sigma):  # type: ignore[no-untyped-def]
 
     def csr(X, i, sigma):  # type: ignore[no-untyped-def]
         v = 0.0
-        for k in range(X.indptr[i], X.indptr[i + 1]):
+        for k in entries(X, i):
             x = np.float64(X.data[k])
-            v += sigma[X.indices[k]] * x * x
+            v += sigma[np.uint64(X.indices[k])] * x * x
         return v
 
     return dense if isinstance(X, types.Array) else csr
@@ -144,9 +144,9 @@ def _diag_step(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-
             sigma[j] = after
 
     def csr(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-untyped-def]
-        for k in range(X.indptr[i], X.indptr[i + 1]):
+        for k in entries(X, i):
             x = np.float64(X.data[k])
-            j = X.indices[k]
+            j = np.uint64(X.indices[k])
             after = shrunk(sigma[j], x, beta, gain, drop)
             w[j] += step * (after if new else sigma[j]) * x
             sigma[j] = after

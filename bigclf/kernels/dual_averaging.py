@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.block import OPTIONS, for_type, row_axpy, row_sq, rows
+from bigclf.block import OPTIONS, entries, for_type, row_axpy, row_sq, rows
 from bigclf.core import Array, Plan, Scores, Shape
 from bigclf.jit import helper, kernel, overload
 from bigclf.kernels.gradient import How, account, loses
@@ -71,8 +71,8 @@ def _soft_dot(X, i, S, lam):  # type: ignore[no-untyped-def]
 
     def csr(X, i, S, lam):  # type: ignore[no-untyped-def]
         s = 0.0
-        for k in range(X.indptr[i], X.indptr[i + 1]):
-            s += np.float64(X.data[k]) * soft(S[X.indices[k]], lam)
+        for k in entries(X, i):
+            s += np.float64(X.data[k]) * soft(S[np.uint64(X.indices[k])], lam)
         return s
 
     return for_type(X, dense, csr)

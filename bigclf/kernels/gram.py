@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bigclf.block import cols, row_into
+from bigclf.block import cols, entries, row_into
 from bigclf.core import Array
 from bigclf.jit import kernel
 
@@ -49,15 +49,15 @@ def gather_sparse(
         g = 1.0
         if weight.size:
             g = weight[i]
-        for a in range(X.indptr[i], X.indptr[i + 1]):
-            j = X.indices[a]
+        for a in entries(X, i):
+            j = np.uint64(X.indices[a])
             v = np.float64(X.data[a])
             lo[j] = min(lo[j], v)
             hi[j] = max(hi[j], v)
             v *= g
             first[y[i], j] += v
-            for b in range(X.indptr[i], X.indptr[i + 1]):
-                G[j, X.indices[b]] += v * np.float64(X.data[b])
+            for b in entries(X, i):
+                G[j, np.uint64(X.indices[b])] += v * np.float64(X.data[b])
 
 
 @kernel
@@ -68,8 +68,8 @@ def zeros_too(X: Any, y: Array, count: Array, lo: Array, hi: Array) -> None:
     for i in range(y.size):
         if y[i] >= 0:
             shown += 1
-            for a in range(X.indptr[i], X.indptr[i + 1]):
-                count[X.indices[a]] += 1
+            for a in entries(X, i):
+                count[np.uint64(X.indices[a])] += 1
     for j in range(lo.size):
         if count[j] < shown:
             lo[j] = min(lo[j], 0.0)

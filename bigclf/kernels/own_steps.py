@@ -110,41 +110,40 @@ def _row_way(X, i, g, w, late, average, square, scale, way, spare, told):  # typ
         return k
 
     def csr(X, i, g, w, late, average, square, scale, way, spare, told):  # type: ignore[no-untyped-def]
-        data = X.data[X.indptr[i] : X.indptr[i + 1]]
-        at = X.indices[X.indptr[i] : X.indptr[i + 1]]
-        scales, squares = way[: at.size], spare[: at.size]
+        first, size = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1] - X.indptr[i])
         told[:] = 0.0
+        for n in range(size):  # what is scattered is gathered first: the loops over it are vectorised then
+            j: Any = np.uint64(X.indices[first + n])
+            way[n] = scale[j]
+            spare[n] = square[j]
         beyond = 0
-        for n in range(at.size):  # what is scattered is gathered first: the loop over it is vectorised then
-            j = np.uint32(at[n])
-            scales[n] = scale[j]
-            squares[n] = square[j]
-            beyond += abs(np.float64(data[n])) * scale[j] > 1.0
+        for n in range(size):
+            beyond += abs(np.float64(X.data[first + n])) * way[n] > 1.0
         if beyond > 0:
-            for n in range(at.size):
-                x = np.float64(data[n])
-                j = at[n]
-                if abs(x) * scale[j] > 1.0:
+            for n in range(size):
+                x = np.float64(X.data[first + n])
+                if abs(x) * way[n] > 1.0:
+                    j = np.uint64(X.indices[first + n])
                     rescale(x, j, w, late, average, square, scale, told)
-                    scales[n] = scale[j]
-                    squares[n] = square[j]
+                    way[n] = scale[j]
+                    spare[n] = square[j]
         k = 0.0
         length = 0.0
         entries = 0
-        for n in range(at.size):
-            x = np.float64(data[n])
-            v = x * scales[n]
-            s = squares[n] + g * v * v
-            squares[n] = s
-            d = v * scales[n] * root(s)
-            scales[n] = d
+        for n in range(size):
+            x = np.float64(X.data[first + n])
+            v = x * way[n]
+            s = spare[n] + g * v * v
+            spare[n] = s
+            d = v * way[n] * root(s)
+            way[n] = d
             k += d * x
             length += v * v
             entries += x != 0.0
         told[2] = length
         told[3] = entries
-        for n in range(at.size):
-            square[np.uint32(at[n])] = squares[n]
+        for n in range(size):
+            square[np.uint64(X.indices[first + n])] = spare[n]
         return k
 
     return dense if isinstance(X, types.Array) else csr
@@ -157,8 +156,8 @@ def _row_go(X, i, way, a, w):  # type: ignore[no-untyped-def]
             w[j] += a * way[j]
 
     def csr(X, i, way, a, w):  # type: ignore[no-untyped-def]
-        start = X.indptr[i]
-        for n in range(X.indptr[i + 1] - start):
-            w[np.uint32(X.indices[start + n])] += a * way[n]
+        first = np.uint64(X.indptr[i])
+        for n in range(np.uint64(X.indptr[i + 1] - X.indptr[i])):
+            w[np.uint64(X.indices[first + n])] += a * way[n]
 
     return dense if isinstance(X, types.Array) else csr

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.block import OPTIONS, row_axpy, row_into, rows
+from bigclf.block import OPTIONS, entries, row_axpy, row_into, rows
 from bigclf.core import Array
 from bigclf.jit import helper, kernel, overload, types
 
@@ -64,9 +64,9 @@ def _distances(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
     def csr(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
         for k in range(n):
             out[k] = norm[k]
-        for e in range(X.indptr[i], X.indptr[i + 1]):
+        for e in entries(X, i):
             x = np.float64(X.data[e])
-            p = P[X.indices[e]]
+            p = P[np.uint64(X.indices[e])]
             for k in range(n):
                 out[k] += x * (x - 2.0 * p[k])
 
