@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State, by_call
 
 
 def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Learner:
@@ -23,10 +23,10 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Lea
     def init(shape: Shape) -> State:
         return k.averaged_zeros(shape) if average else k.zeros(shape)
 
-    def update(s: State, block: Block, plan: Plan) -> State:
+    def call(s: State, block: Block, plan: Plan) -> tuple[Any, ...]:
         late, shown = (s.late, s.shown) if average else (s.w, linear.NOBODY)
-        k.update(s.w, s.square, s.scale, late, shown, eta, average_power, block.X, plan, *np.empty((2, s.w.shape[1])))
-        return s
+        rows = block.X, plan, *np.empty((2, s.w.shape[1]))
+        return k.update, s.w, s.square, s.scale, late, shown, eta, average_power, *rows
 
     def decision(s: State, X: Any) -> Scores:
         if not average:
@@ -37,7 +37,16 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = 7) -> Lea
         return linear.averaged_weights(s, average_power)
 
     axes = k.AVERAGED if average else k.AXES
-    return Learner(init, update, decision, axes, signed=("w", "late"), logit=True, weights=weights if average else None)
+    return Learner(
+        init,
+        by_call(call),
+        decision,
+        axes,
+        signed=("w", "late"),
+        logit=True,
+        weights=weights if average else None,
+        call=call,
+    )
 
 
 SPECS = (
