@@ -61,7 +61,7 @@ def build(floor: float = 1e-3) -> Learner:
         return s._replace(code=recoded(s.code, old, new, s.n))
 
     def doubts(s: Gaussians, classes: Sequence[str]) -> list[str]:
-        """What the sums could not carry, or what one column decides."""
+        """What the sums could not carry, or what one column decides. They know columns; of no row, which it was."""
         met, said = s.n > 0, []
         sound = (np.isfinite(s.mean[met]) & np.isfinite(s.M2[met])).all(axis=0)
         if not sound.all():
