@@ -114,11 +114,34 @@ def sharpen(n: Array, M2: Array, floor: float, c: int, inverse: Array, volume: A
 
 
 @exact_helper
-def square(x: Array, mean: Array, inverse: Array, c: int, j: int) -> float:
-    """Squared distance of column j from the mean of class c, in variances."""
-    d = x[j] - mean[c, j]
-    q: float = d * d * inverse[c, j]
+def square(x: Array, mean: Array, by: Array, inverse: bool, j: int) -> float:
+    """Squared distance of column j from its mean, times one over its variance, or over what is in proportion to it.
+
+    A column of no variance is at no distance from its mean, and beyond all others elsewhere.
+    """
+    d = x[j] - mean[j]
+    if inverse:
+        q: float = d * d * by[j]
+    else:
+        q = d * d / by[j] if by[j] > 0.0 else (0.0 if d == 0.0 else np.inf)
     return q
+
+
+@exact_helper
+def distance(x: Array, mean: Array, by: Array, inverse: bool) -> float:
+    """Sum of `square` over the columns, in four strands."""
+    a, b, e, f = 0.0, 0.0, 0.0, 0.0
+    j = 0
+    while j + 4 <= x.size:
+        a += square(x, mean, by, inverse, j)
+        b += square(x, mean, by, inverse, j + 1)
+        e += square(x, mean, by, inverse, j + 2)
+        f += square(x, mean, by, inverse, j + 3)
+        j += 4
+    a += square(x, mean, by, inverse, j) if j < x.size else 0.0
+    b += square(x, mean, by, inverse, j + 1) if j + 1 < x.size else 0.0
+    e += square(x, mean, by, inverse, j + 2) if j + 2 < x.size else 0.0
+    return (a + b) + (e + f)
 
 
 @exact_helper
@@ -128,18 +151,7 @@ def judge(n: Array, mean: Array, inverse: Array, volume: Array, x: Array, logs: 
         if n[c] <= 0.0:
             logs[0, c] = -np.inf
             continue
-        a, b, e, f = 0.0, 0.0, 0.0, 0.0
-        j = 0
-        while j + 4 <= x.size:
-            a += square(x, mean, inverse, c, j)
-            b += square(x, mean, inverse, c, j + 1)
-            e += square(x, mean, inverse, c, j + 2)
-            f += square(x, mean, inverse, c, j + 3)
-            j += 4
-        a += square(x, mean, inverse, c, j) if j < x.size else 0.0
-        b += square(x, mean, inverse, c, j + 1) if j + 1 < x.size else 0.0
-        e += square(x, mean, inverse, c, j + 2) if j + 2 < x.size else 0.0
-        logs[0, c] = log(n[c]) - 0.5 * (volume[c] + ((a + b) + (e + f)))
+        logs[0, c] = log(n[c]) - 0.5 * (volume[c] + distance(x, mean[c], inverse[c], True))
     if not shares(logs, p):
         portions(n.reshape((1, n.size)), 0, p)
 
