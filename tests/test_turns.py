@@ -113,6 +113,7 @@ def test_a_call_is_told_every_array_of_the_state(name, learner):
     _, *args = learner.call(s, Block(np.arange(1), np.zeros((1, 4)), y), new_plan(code, y))
     told = {address(a) for a in arrays(tuple(args))}
     assert {address(a) for a in states.flatten(s).values()} <= told
+    assert {a.dtype for a in states.flatten(s).values()} == {np.dtype(np.float64)}
 
 
 # --- a kernel that calls another one

@@ -38,8 +38,8 @@ def one_by_one(
     def own(args: tuple[Any, ...]) -> list[tuple[int, int]]:
         return [(at, a.nbytes) for a in arrays(args) if (at := address(a)) not in common]
 
-    # what the loop knows by its address only lives in here; the last one is to begin anew from
-    calls = [*map(call, range(len(new)), new), call(0, anew(0, new[0]))]
+    # what the loop knows by its address only lives in here; where members begin anew, they do as the last one
+    calls = [*map(call, range(len(new)), new), *([call(0, anew(0, new[0]))] if rows.reset else [])]
     base = entry(calls[0][0], calls[0][1:])
     table = np.array([words(c[1:]) for c in calls], np.uint64)
     places = np.array([own(c[1:]) for c in calls])

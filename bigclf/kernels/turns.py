@@ -168,7 +168,7 @@ def learn(
 ) -> int:
     """Rows from `start` on. Returns the row to go on with, in the middle of it or not, once `t.want` is met; or n.
 
-    table (members, words): arguments of the calls; places: as in `begun_anew`.
+    table (members, words): arguments of the calls; places: as in `begun_anew`. Of a fresh member too under `r.reset`.
     """
     r, t, table, places, one, shown = loan(r), loan(t), loan(table), loan(places), loan(one), loan(shown)
     units, many, at = r.target.shape[0], r.order.size, t.at
