@@ -133,6 +133,27 @@ def row_into(X: Any, i: int, out: Array) -> None:
         out[X.indices[s]] = X.data[s]
 
 
+def alone(X: Any) -> Any:
+    """Room for any one row of X, as rows of the same kind."""
+    if isinstance(X, GramRows):
+        return GramRows(np.empty((1, X.K.shape[1])), np.zeros(1, np.int64))
+    if isinstance(X, np.ndarray):
+        return np.empty((1, X.shape[1]), X.dtype)
+    longest = int(np.diff(X.indptr).max(initial=0))
+    return Csr(np.empty(longest, X.data.dtype), np.empty(longest, X.indices.dtype), np.zeros(2, X.indptr.dtype), X.cols)
+
+
+def row_alone(X: Any, i: int, one: Any) -> None:
+    """Write row i into the room for one."""
+    if isinstance(X, GramRows):
+        one.K[0], one.own[0] = X.K[i], X.own[i]
+    elif isinstance(X, np.ndarray):
+        one[0] = X[i]
+    else:
+        s, n = slice(X.indptr[i], X.indptr[i + 1]), X.indptr[i + 1] - X.indptr[i]
+        one.data[:n], one.indices[:n], one.indptr[1] = X.data[s], X.indices[s], n
+
+
 # for every overload, so that helpers are compiled as kernels are, and into them: see tests/test_compiled.py
 OPTIONS: dict[str, Any] = {"jit_options": {"fastmath": FAST, "error_model": "numpy", "forceinline": True}}
 
@@ -237,3 +258,25 @@ def _row_into(X, i, out):  # type: ignore[no-untyped-def]
             out[np.uint64(X.indices[k])] = X.data[k]
 
     return for_type(X, dense, csr)
+
+
+@overload(row_alone, **OPTIONS)
+def _row_alone(X, i, one):  # type: ignore[no-untyped-def]
+    def dense(X, i, one):  # type: ignore[no-untyped-def]
+        for j in range(X.shape[1]):
+            one[0, j] = X[i, j]
+
+    def csr(X, i, one):  # type: ignore[no-untyped-def]
+        start = X.indptr[i]
+        n = X.indptr[i + 1] - start
+        for k in range(n):
+            one.data[k] = X.data[start + k]
+            one.indices[k] = X.indices[start + k]
+        one.indptr[1] = n
+
+    def gram(X, i, one):  # type: ignore[no-untyped-def]
+        for j in range(X.K.shape[1]):
+            one.K[0, j] = X.K[i, j]
+        one.own[0] = X.own[i]
+
+    return for_type(X, dense, csr, gram)

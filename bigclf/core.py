@@ -104,13 +104,25 @@ class Learner:
     pull: Callable[[State], Pull] | None = None  # of learners that go by gradients
     told: Callable[[State], dict[str, Any]] | None = None  # facts about the run that are in the state, by name
     fault: Callable[[State], str | None] | None = None  # of what a model file held: places that are none, and the like
-    ranked: Callable[[Sequence[State], Any, Any], Sequence[State]] | None = None  # states of members that take turns by
-    # how a row goes, X, and `kernels.ranked.Rows`: as `update` would row by row, compiled
+    call: Callable[[State, Block, Plan], tuple[Any, ...]] | None = None  # `update` as one call: a kernel and its
+    # arguments, the arrays themselves, so that it can be called again with other rows in the same ones
+    roomier: Callable[[State], State] | None = None  # where the kernel stops at a row for want of room: one with more
 
     @property
     def tiles(self) -> bool:
         """Whether `update` wants whole tiles."""
         return self.tiled or self.grain == "tile"
+
+
+def by_call(call: Callable[[State, Block, Plan], tuple[Any, ...]]) -> Callable[[State, Block, Plan], State]:
+    """The `update` of a learner that has this `call`."""
+
+    def update(state: State, block: Block, plan: Plan) -> State:
+        kernel, *arguments = call(state, block, plan)
+        kernel(*arguments)
+        return state
+
+    return update
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def _scipy_hidden() -> Iterator[None]:
 
 with _scipy_hidden():
     import numba
-    from numba import config, types
+    from numba import config, typeof, types
     from numba.core import event
     from numba.core.runtime.nrt import rtsys
     from numba.extending import intrinsic, overload
@@ -43,6 +43,7 @@ start.shed()
 __all__ = [
     "CACHE",
     "FAST",
+    "INTERPRETED",
     "exact_helper",
     "exact_kernel",
     "helper",
@@ -51,6 +52,7 @@ __all__ = [
     "loan",
     "numbers",
     "overload",
+    "typeof",
     "types",
 ]
 
@@ -182,18 +184,28 @@ def exact_helper(f: F) -> F:
 
 
 def _loan(typingctx: Any, a: Any) -> Any:
-    """The same array without its owner."""
+    """The same without owners: an array, or all arrays of a tuple."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
+    def bare(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        if isinstance(kind, types.BaseTuple):
+            parts = enumerate(kind.types)  # type: ignore[attr-defined]
+            return context.make_tuple(
+                builder, kind, [bare(context, builder, t, builder.extract_value(value, k)) for k, t in parts]
+            )
+        if not isinstance(kind, types.Array):
+            return value
+        array = context.make_array(kind)(context, builder, value)
         array.meminfo = array.meminfo.type(None)
         return array._getvalue()
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return bare(context, builder, signature.args[0], args[0])
 
     return a(a), codegen
 
 
-# The same array without its owner, who must outlive it: nobody counts who refers to it. Counting is atomic, which costs
-# more than the arithmetic of a row where helpers hand arrays on.
+# The same array, or tuple of arrays, without its owner, who must outlive it: nobody counts who refers to it. Counting
+# is atomic, which costs more than the arithmetic of a row where helpers hand arrays on.
 loan: Callable[..., Any] = (lambda a: a) if INTERPRETED else intrinsic(_loan)
 
 

@@ -7,9 +7,8 @@
 The methods are those of Carvalho Santos & Barros (Artificial Intelligence Review 53, 2020), oabm1 and oabm2, and
 earlier ones. No figure of that article is at hand, so none stands here. Each row is predicted, then learned. All get
 the same rows: the first --rows of a random order, one order a run; columns have mean 0 and standard deviation 1 over
-the whole set, words are columns of 0 and 1 before that, and gaps are the mean. adob and bole go row by row in Python
-over bases without a loop of their own for it (arow, pa-1), which is slow: they get the first --slow-rows only (0:
-none), where the others are told at the same row.
+the whole set, words are columns of 0 and 1 before that, and gaps are the mean. adob and bole get the first --slow-rows
+only (0: none), where the others are told at the same row.
 
 With the jar of MOA (it is in the Python package capymoa) and Java, its HoeffdingTree and its OzaBoost, by weights, get
 the same numbers, and stand beside vfdt and oza-boost --moa-compat. MOA splits a leaf in the end even where no split

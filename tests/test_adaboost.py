@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import naive_boosting as naive
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from data import BINARY
 
-import bigclf.compose.adaboost as compose
 from bigclf import state as states
 from bigclf.algorithms import registry
 from bigclf.core import Block, Shape
@@ -39,8 +37,10 @@ OPTIONS = [
     ("adob", {}),
     ("adob", {"moa_compat": True}),
     ("adob", {"draw": "poisson"}),
+    ("adob", {"on_weak": "reset"}),
     ("bole", {}),
     ("bole", {"break_votes": True, "error_bound": 0.3, "shift": 0.2}),
+    ("bole", {"draw": "poisson", "on_weak": "reset"}),
 ]
 
 
@@ -226,45 +226,6 @@ def test_a_single_class_leaves_m2_without_errors():
     s = learner.update(learner.init(Shape(1, X.shape[1], 1)), Block(np.arange(30), X, np.zeros(30, np.int32)), plan)
     assert not s.record.sums.any()
     assert (decode(code, learner.decision(s, X)) == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("method", "options"),
-    [
-        ("adob", {}),
-        ("adob", {"moa_compat": True}),
-        ("bole", {"test_first": True}),
-        ("bole", {"break_votes": True, "weight_shift": 0.1}),
-    ],
-)
-@pytest.mark.parametrize("classes", [2, 9])
-@pytest.mark.parametrize(
-    ("base", "more"), [("gnb", {}), ("vfdt", {"grace_period": 20.0, "tie_threshold": 0.5, "max_leaves": 3})]
-)
-def test_loops_of_their_own_are_row_by_row_to_the_bit(monkeypatch, base, more, classes, method, options):
-    """With weights, rows without labels, scores after the rows, and blocks of many sizes."""
-    X, y = stream(300, 21, classes)
-    y[::17] = -1
-    weight = np.random.default_rng(22).exponential(1.0, 300)
-    code = BINARY if classes == 2 else code_matrix([str(c) for c in range(classes)])
-
-    def went(cuts):
-        learner = registry.build(method, base=base, members=4, **{f"base_{k}": v for k, v in more.items()}, **options)
-        s, found = learner.init(Shape(len(code), X.shape[1], classes)), []
-        for a, b in zip([0, *cuts], [*cuts, 300]):
-            plan = new_plan(code, y[a:b], weight[a:b])
-            plan = plan._replace(post=np.full(plan.target.shape, np.nan))
-            s = learner.update(s, Block(np.arange(a, b), X[a:b], y[a:b]), plan)
-            found += [np.concatenate([plan.pre, plan.post])]
-        return [*states.flatten(s).values(), np.concatenate(found, axis=1)]
-
-    one, parts = went([]), went([1, 2, 77])
-    ensemble = compose.adaboost
-    monkeypatch.setattr(compose, "adaboost", lambda of, how: ensemble([replace(b, ranked=None) for b in of], how))
-    want = went([150])
-    assert base == "gnb" or max(len(a) for a in want) > 3
-    for a, b, c in zip(one, parts, want, strict=True):
-        assert a.tobytes() == b.tobytes() == c.tobytes()
 
 
 # --- on the command line

@@ -223,6 +223,38 @@ def test_resume_refuses_what_contradicts_the_run(more, code, words, inputs, tmp_
     assert words in said and said.count("\n") == 1
 
 
+@pytest.mark.parametrize(("had", "asked"), [(3, 2), (3, 4), (3, 1), (1, 2)])
+def test_passes_are_those_the_run_began_with(had, asked, inputs, tmp_path, monkeypatch, capsys):
+    """Its steps do not depend on them, but what is left to do does; more can be had with --continue."""
+    words, ck = [inputs / "a.svm", "--algo", "pa-1", "-o", tmp_path / "m.npz"], tmp_path / "m.ck.npz"
+    with monkeypatch.context() as m:
+        cut_after(m, 3)
+        assert run(*words, "--passes", had, "--block-size", "9000") == 130
+    capsys.readouterr()
+    assert run(inputs / "a.svm", "--resume", ck, "--passes", asked) == 1
+    said = f"bigclf: {ck}: the run went with --passes {had}; leave --passes out, or start anew without --resume\n"
+    assert capsys.readouterr().err == said
+    assert run(inputs / "a.svm", "--resume", ck, "--passes", had) == 0
+    assert load(tmp_path / "m.npz").passes == had
+
+
+def test_passes_left_out_by_an_exact_learner_are_left_out_again(inputs, tmp_path, monkeypatch, capsys):
+    """Who repeats the words of the first command is not told that they were others."""
+    with monkeypatch.context() as m:
+        cut_after(m, 3)
+        assert run(inputs / "a.svm", "--passes", 3, "-o", tmp_path / "m.npz", "--block-size", "9000") == 130
+    capsys.readouterr()
+    assert main(["train", str(inputs / "a.svm"), "--resume", str(tmp_path / "m.ck.npz"), "--passes", "3"]) == 0
+    assert "nr-rls is exact after one pass; the other 2 are left out\n" in capsys.readouterr().err
+
+
+def test_a_run_that_has_ended_is_not_resumed_for_more_passes(inputs, tmp_path, capsys):
+    assert run(inputs / "a.svm", "--algo", "pa-1", "-o", tmp_path / "m.npz") == 0
+    assert run(inputs / "a.svm", "--resume", tmp_path / "m.npz", "--passes", 2) == 1
+    said = "is a model and no checkpoint; --continue goes on from it with new rows\n"
+    assert capsys.readouterr().err == f"bigclf: {tmp_path / 'm.npz'}: {said}"
+
+
 def test_a_bad_row_far_down_does_not_cost_the_work(inputs, tmp_path, capsys):
     """With --checkpoint the rows before it are kept, and the run can go on without it."""
     text = "".join(svm_lines(*table())) * 3  # longer than the head

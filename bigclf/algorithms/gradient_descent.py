@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from bigclf.algorithms.composed import Options, Recipe, declare, plain
-from bigclf.core import Block, Learner, Param, Plan, Pull, Scores, State
+from bigclf.core import Block, Learner, Param, Plan, Pull, Scores, State, by_call
 
 
 def descent(
@@ -34,25 +34,23 @@ def descent(
     kind = {"none": g.NONE, "harmonic": g.HARMONIC, "kappa": g.KAPPA}[gain]
     how = g.How(gate, kind, float(eta), decreasing, norm == "l2", float(memory), warm, DRAWS[draw], seed)
 
-    def update(s: State, block: Block, plan: Plan) -> State:
-        if len(plan.target) == 1:
-            g.update_two(s, how, block.X, block.y, block.row, plan)
-        else:
-            g.update_many(s, how, block.X, block.y, block.row, plan, np.empty(len(plan.target)))
-        return s
+    def call(s: State, block: Block, plan: Plan) -> tuple[Any, ...]:
+        rows = s, how, block.X, block.y, block.row, plan
+        return (g.update_two, *rows) if len(plan.target) == 1 else (g.update_many, *rows, np.empty(len(plan.target)))
 
     def decision(s: State, X: Any) -> Scores:
         return linear.score(s.w, X)
 
     return Learner(
         g.zeros,
-        update,
+        by_call(call),
         decision,
         g.AXES,
         signed=("w",),
         rival=True,
         margins=True,
         pull=lambda s: Pull(s.pull, float(s.gii[0])),
+        call=call,
     )
 
 

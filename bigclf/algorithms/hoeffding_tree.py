@@ -6,7 +6,7 @@ Pfahringer, Stress-testing Hoeffding trees, PKDD 2005.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.by_class import recoded
@@ -77,6 +77,9 @@ def build(
             t = roomier(t)
         return t
 
+    def call(t: Tree, block: Block, plan: Plan) -> tuple[Any, ...]:
+        return tree.grow_with, t, how, block.X, block.y, plan, 0, tree.scratch(t)
+
     def roomier(t: Tree) -> Tree:
         """With room for two nodes and one slot more; by doubling, so that it does not depend on how rows were cut."""
         nodes, spare = len(t.node), len(t.slot)
@@ -146,19 +149,6 @@ def build(
         half = 1 << ((slots - 1).bit_length() - 1) if slots > 1 else 0
         return 8 * 4 * half * shape.classes * shape.cols
 
-    def ranked(states: Sequence[Tree], X: Any, r: Any) -> Sequence[Tree]:
-        from bigclf.kernels import ranked as by_row
-
-        turn, start, row = by_row.turn(r), 0, np.empty(states[0].gauss.shape[3] + 5 * r.seen.size)
-        while True:
-            room = [tree.scratch(t) for t in states]
-            where = np.array([[a.ctypes.data for a in (*t, own)] for t, own in zip(states, room, strict=True)])
-            sizes = np.array([[len(t.node), len(t.slot), len(own)] for t, own in zip(states, room, strict=True)])
-            start = by_row.trees(r, turn, how, X, where, sizes, row, start)
-            if start == r.y.size:
-                return states
-            states = [roomier(t) for t in states]
-
     return Learner(
         init,
         update,
@@ -169,8 +159,9 @@ def build(
         refit=refit,
         told=told,
         probable=True,
-        ranked=ranked,
         fault=fault,
+        call=call,
+        roomier=roomier,
     )
 
 

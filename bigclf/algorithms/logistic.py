@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Shape, Spec, State, by_call
 from bigclf.errors import UsageError
 
 POWER = 3  # of the average: the last half of the rows has 15/16 of the weight
@@ -31,12 +31,10 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = POWER) ->
     def init(shape: Shape) -> State:
         return k.averaged_zeros(shape) if average else k.zeros(shape)
 
-    def update(s: State, block: Block, plan: Plan) -> State:
+    def call(s: State, block: Block, plan: Plan) -> tuple[Any, ...]:
         late, shown = (s.late, s.shown) if average else (s.w, linear.NOBODY)
-        way, spare = np.empty((2, s.w.shape[1]))
-        steps = k.Steps(s.w, s.square, s.scale, s.length, s.entries)
-        k.update(*steps, late, shown, eta, average_power, block.X, plan, way, spare)
-        return s
+        steps = s.w, s.square, s.scale, s.length, s.entries, late, shown
+        return k.update, *steps, eta, average_power, block.X, plan, *np.empty((2, s.w.shape[1]))
 
     def decision(s: State, X: Any) -> Scores:
         if not average:
@@ -47,7 +45,16 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = POWER) ->
         return linear.averaged_weights(s, average_power)
 
     axes = k.AVERAGED if average else k.AXES
-    return Learner(init, update, decision, axes, signed=("w", "late"), logit=True, weights=weights if average else None)
+    return Learner(
+        init,
+        by_call(call),
+        decision,
+        axes,
+        signed=("w", "late"),
+        logit=True,
+        weights=weights if average else None,
+        call=call,
+    )
 
 
 SPECS = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bigclf.algorithms.by_class import recoded
-from bigclf.core import Array, Axes, Block, Learner, Param, Plan, Scores, Shape, Spec
+from bigclf.core import Array, Axes, Block, Learner, Param, Plan, Scores, Shape, Spec, by_call
 
 if TYPE_CHECKING:
     from bigclf.kernels.bayes import Gaussians
@@ -41,13 +41,12 @@ def build(floor: float = 1e-3) -> Learner:
         code = np.zeros((shape.units, shape.classes))
         return bayes.Gaussians(np.zeros(shape.classes), np.zeros(by_column), np.zeros(by_column), code)
 
-    def update(s: Gaussians, block: Block, plan: Plan) -> Gaussians:
-        bayes.learn(s, floor, block.X, block.y, plan)
-        return s
+    def call(s: Gaussians, block: Block, plan: Plan) -> tuple[Any, ...]:
+        return bayes.learn, s, floor, block.X, block.y, plan, bayes.prepared(s, floor)
 
     def decision(s: Gaussians, X: Any) -> Scores:
         out = np.empty((len(s.code), rows(X)))
-        bayes.score(s, floor, X, out)
+        bayes.score(s, X, bayes.prepared(s, floor), out)
         return out
 
     def merge(a: Gaussians, b: Gaussians) -> Gaussians:
@@ -62,7 +61,7 @@ def build(floor: float = 1e-3) -> Learner:
         return s._replace(code=recoded(s.code, old, new, s.n))
 
     def doubts(s: Gaussians, classes: Sequence[str]) -> list[str]:
-        """What the sums could not carry, or what one column decides."""
+        """What the sums could not carry, or what one column decides. They know columns; of no row, which it was."""
         met, said = s.n > 0, []
         sound = (np.isfinite(s.mean[met]) & np.isfinite(s.M2[met])).all(axis=0)
         if not sound.all():
@@ -84,18 +83,9 @@ def build(floor: float = 1e-3) -> Learner:
             )
         return said
 
-    def ranked(states: Sequence[Gaussians], X: Any, r: Any) -> Sequence[Gaussians]:
-        from bigclf.kernels import ranked as by_row
-
-        classes, cols = states[0].mean.shape
-        kept = [(np.empty((classes, cols)), np.empty(classes)) for _ in states]
-        for s, (inverse, volume) in zip(states, kept, strict=True):
-            bayes.sharpened(s, floor, inverse, volume)
-        where = np.array([[a.ctypes.data for a in (*s, *own)] for s, own in zip(states, kept, strict=True)])
-        by_row.bayes(r, by_row.turn(r), floor, X, where, np.empty(cols), np.empty((1, classes)), np.empty(classes))
-        return states
-
-    return Learner(init, update, decision, AXES, merge=merge, refit=refit, doubts=doubts, probable=True, ranked=ranked)
+    return Learner(
+        init, by_call(call), decision, AXES, merge=merge, refit=refit, doubts=doubts, probable=True, call=call
+    )
 
 
 SPECS = (

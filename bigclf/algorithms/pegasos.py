@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bigclf.core import Block, Learner, Param, Plan, Spec, State
+from typing import Any
+
+from bigclf.core import Block, Learner, Param, Plan, Spec, State, by_call
 
 
 def build(lam: float = 1e-4, project: bool = False) -> Learner:
@@ -19,17 +21,17 @@ def build(lam: float = 1e-4, project: bool = False) -> Learner:
     """
     from bigclf.kernels import subgradient
 
-    def update(s: State, block: Block, plan: Plan) -> State:
-        subgradient.update(s.w, s.scale, s.t, s.norm, lam, project, block.X, plan)
-        return s
+    def call(s: State, block: Block, plan: Plan) -> tuple[Any, ...]:
+        return subgradient.update, s.w, s.scale, s.t, s.norm, lam, project, block.X, plan
 
     return Learner(
         subgradient.zeros,
-        update,
+        by_call(call),
         subgradient.decision,
         subgradient.AXES,
         signed=("w",),
         finish=subgradient.finish,
+        call=call,
     )
 
 

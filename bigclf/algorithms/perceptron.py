@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Spec, State
+from bigclf.core import Array, Block, Learner, Param, Plan, Scores, Spec, State, by_call
 
 AVERAGE = Param("average", bool, False, "answer by the average of the weights after each row")
 
@@ -28,13 +28,13 @@ def first_order(rule: str, C: float = 1.0, average: bool = False) -> Learner:
 
     number = linear.RULES[rule]
 
-    def update(state: State, block: Block, plan: Plan) -> State:
+    def call(state: State, block: Block, plan: Plan) -> tuple[Any, ...]:
         late, shown = (state.late, state.shown) if average else (state.w, linear.NOBODY)
-        linear.update(state.w, late, shown, number, C, block.X, plan)
-        return state
+        return linear.update, state.w, late, shown, number, C, block.X, plan
 
+    update = by_call(call)
     if not average:
-        return Learner(linear.zeros, update, linear.decision, linear.AXES, signed=("w",))
+        return Learner(linear.zeros, update, linear.decision, linear.AXES, signed=("w",), call=call)
 
     def decision(state: State, X: Any) -> Scores:
         return linear.averaged_decision(state, 0, X)
@@ -42,7 +42,8 @@ def first_order(rule: str, C: float = 1.0, average: bool = False) -> Learner:
     def weights(state: State) -> Array:
         return linear.averaged_weights(state, 0)
 
-    return Learner(linear.averaged_zeros, update, decision, linear.AVERAGED, signed=("w", "late"), weights=weights)
+    axes = linear.AVERAGED
+    return Learner(linear.averaged_zeros, update, decision, axes, signed=("w", "late"), weights=weights, call=call)
 
 
 SPECS = (

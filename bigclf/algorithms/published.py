@@ -6,10 +6,10 @@ keeps every row and goes through all of them at each, O(rows columns^2) a row; i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bigclf.algorithms.normal_equations import ETA, RIDGE, TAU
-from bigclf.core import Array, Block, Learner, Param, Plan, Shape, Spec
+from bigclf.core import Array, Block, Learner, Param, Plan, Shape, Spec, by_call
 from bigclf.errors import BigclfError, BudgetError, UnsupportedError, UsageError
 
 LOST = 1e-3  # of the right side: larger residuals are no rounding
@@ -109,16 +109,14 @@ def recursive(b: float, tau: float, eta: float) -> Learner:
         w, first = np.zeros((shape.units, shape.cols)), np.zeros((shape.classes, shape.cols))
         return Inverse(w, np.eye(shape.cols) / b, first)
 
-    def update(s: Inverse, block: Block, plan: Plan) -> Inverse:
-        scratch = np.empty((2, s.w.shape[1]))
-        least_squares(*s, tau, eta, block.X, block.y, plan, *scratch)
-        return s
+    def call(s: Inverse, block: Block, plan: Plan) -> tuple[Any, ...]:
+        return least_squares, *s, tau, eta, block.X, block.y, plan, *np.empty((2, s.w.shape[1]))
 
     def refit(s: Inverse, old: Array, new: Array) -> Inverse:
         return s._replace(w=(tau + eta * new) @ s.first @ s.inverse)
 
     axes = {"w": ("units", "cols"), "inverse": ("cols", "cols"), "first": ("classes", "cols")}
-    return Learner(init, update, linear.decision, axes, refit=refit)
+    return Learner(init, by_call(call), linear.decision, axes, refit=refit, call=call)
 
 
 class Kept(NamedTuple):

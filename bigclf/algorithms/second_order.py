@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from bigclf.core import Array, Block, Learner, Param, Plan, Shape, State
+from bigclf.core import Array, Block, Learner, Param, Plan, Shape, State, by_call
 
 COV = Param("cov", str, "diag", "covariance: its diagonal, or full (columns^2 memory)", choices=("diag", "full"))
 COST = "O(nnz) a row; full: O(columns^2)"
@@ -32,14 +33,12 @@ def gaussian(
     none = np.empty((0, 0))
     full = cov == "full"
 
-    def update(state: State, block: Block, plan: Plan) -> State:
+    def call(state: State, block: Block, plan: Plan) -> tuple[Any, ...]:
         rho = none if costs is None else costs(state, plan)
         if full:
-            scratch = np.empty((2, state.w.shape[1]))
-            confidence.update_full(state.w, state.sigma, kind, a, b, new, rho, block.X, plan, scratch[0], scratch[1])
-        else:
-            confidence.update_diag(state.w, state.sigma, kind, a, b, drop, new, rho, block.X, plan)
-        return state
+            rows = block.X, plan, *np.empty((2, state.w.shape[1]))
+            return confidence.update_full, state.w, state.sigma, kind, a, b, new, rho, *rows
+        return confidence.update_diag, state.w, state.sigma, kind, a, b, drop, new, rho, block.X, plan
 
     axes: dict[str, tuple[str | int, ...]] = dict(confidence.AXES_FULL if full else confidence.AXES_DIAG)
     start = confidence.start_full if full else confidence.start_diag
@@ -50,4 +49,5 @@ def gaussian(
 
     if costs is not None:
         axes["seen"] = ("units", "sides")
-    return Learner(init, update, linear.decision, axes, signed=("w",))
+    again = call if costs is None else None  # costs are those of the rows
+    return Learner(init, by_call(call), linear.decision, axes, signed=("w",), call=again)

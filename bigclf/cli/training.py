@@ -200,7 +200,7 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
             raise BigclfError(f"{source.path}: {what} (the checkpoint's input {path}); start anew")
     share = tuple(found["share"]) if found["share"] else None
     asked_for: list[tuple[str, Any, Any]] = [
-        ("--passes", job.passes, found["passes"]),
+        ("--passes", job.passes and _passes(job, old.spec, report), found["passes"]),
         ("--limit", job.reading.get("limit"), found["limit"]),
         ("--shard", job.share, share),
         ("--shuffle", job.mixed or None, found["shuffle"]),

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.block import cols, take
+from bigclf.block import take
 from bigclf.compose.ensemble import Members, ensemble, outcomes, tallies
 from bigclf.compose.parts import counted, counts, private, row_keys
-from bigclf.core import Array, Block, Learner, Plan, Scores, Shape
+from bigclf.compose.turns import one_by_one
+from bigclf.core import Array, Block, Learner, Plan, Scores, Shape, State
 from bigclf.kernels import adaboost as ab
-from bigclf.kernels.chance import EXPECT, shown
-from bigclf.kernels.ranked import Rows
+from bigclf.kernels.chance import shown
+from bigclf.kernels.turns import Rows
+from bigclf.state import shape_of
 
 
 class Judged(NamedTuple):
@@ -59,7 +61,7 @@ class Turn(NamedTuple):
 
 
 def adaboost(bases: Sequence[Learner], how: How) -> Learner:
-    """The ensemble. Members that are ranked, or may begin anew, go row by row: slow but where the base has a loop."""
+    """The ensemble. Members that are ranked, or may begin anew, go row by row: slow where a base is no single call."""
     many, rule = len(bases), how.rule
 
     def init(shape: Shape) -> Members:
@@ -69,7 +71,7 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
     def update(s: Members, block: Block, plan: Plan) -> Members:
         if not (how.reset or how.ranked):
             return whole(s, block, plan)
-        if bases[0].ranked is not None and not how.reset and how.draw == EXPECT:
+        if bases[0].call is not None and rule.kind != ab.M2:
             return compiled(s, block, plan)
         for i in range(block.y.size):
             one = Block(block.row[i : i + 1], take(block.X, i, i + 1), block.y[i : i + 1])
@@ -142,7 +144,7 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
             turn.ended[:] = False
             right = s.record.sums[m, 1] == errors
             if how.reset and s.record.sums[m, 1] > s.record.sums[m, 0]:
-                new[m] = bases[m].init(Shape(len(plan.target), cols(block.X), len(s.own.weight)))
+                new[m] = anew(m, s.base[m])
                 s.record.sums[m] = 0.0
                 s.own.fresh[0] += 1.0
         for m in range(many):
@@ -152,27 +154,35 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         outcomes(turn.tally, turn.later, many, plan)
         return s._replace(base=tuple(new))
 
+    def anew(m: int, state: State) -> State:
+        """Member m as it was before any row."""
+        return bases[m].init(shape_of(bases[m], state))
+
     def compiled(s: Members, block: Block, plan: Plan) -> Members:
-        """As `by_row` for each row, with the base's own loop."""
-        learn = bases[0].ranked
-        assert learn is not None
+        """As `by_row` for each row, in a compiled loop that calls the kernel of the base."""
         weight, lam = counts(plan) * plan.target.any(axis=0), np.empty((1, block.y.size))
         ab.begin(False, weight, block.y, plan.target, lam)
-        own = s.own
         rows = Rows(
             rule,
+            how.draw,
             how.first,
+            how.reset,
+            how.ranked,
+            row_keys(how.seed, block.row),
+            block.row,
             block.y,
             plan.target,
+            plan.margin,
             lam,
             weight,
             plan.pre,
             plan.post,
             s.record.sums,
-            own.order,
-            own.weight,
+            s.own.order,
+            s.own.weight,
+            s.own.fresh,
         )
-        return s._replace(base=tuple(learn(s.base, block.X, rows)))
+        return s._replace(base=one_by_one(bases, s.base, anew, rows, block.X, how.repeat))
 
     def poll(s: Members, tally: Array, each: Sequence[Scores]) -> None:
         ended, p = np.zeros(tally.shape[1], bool), np.empty(max(2, len(s.own.weight)))

@@ -44,7 +44,7 @@ def over(base: Learner, own: Axes, **changed: Any) -> Learner:
         "told": told and (lambda s: told(s.base)),
         "weights": weights and (lambda s: weights(s.base)),
         "merge": None,
-        "ranked": None,
+        "call": None,
         "doubts": doubts and (lambda s, classes: doubts(s.base, classes)),
         "fault": fault and (lambda s: fault(s.base)),
         "refit": refit and (lambda s, old, new: s._replace(base=refit(s.base, old, new))),

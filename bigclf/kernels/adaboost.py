@@ -143,6 +143,19 @@ def passed(rule: Rule, lam: Array, i: int, own: int, p: Array, seen: float, sums
             lam[c, i] /= z
 
 
+@exact_helper
+def class_of(target: Array, i: int) -> int:
+    """The class that row i is of by what the units are to say of it; -1 where they are not to learn it."""
+    units = target.shape[0]
+    own = -1
+    for u in range(units):
+        if target[u, i] > 0:
+            own = 1 if units == 1 else u
+    if units == 1 and target[0, i] < 0:
+        own = 0
+    return own
+
+
 @exact_kernel
 def judge(
     rule: Rule,
@@ -167,15 +180,9 @@ def judge(
     sums (3,): weights while right, while wrong, and of M2 the running sum; p (classes,): scratch.
     alone: there is one class only, so no label is wrong, and M2 has nothing to judge by.
     """
-    units = len(target)
     for i in range(seen.size):
         vote(rule, tally, ended, pre, i, sums, p)
-        own = -1
-        for u in range(units):
-            if target[u, i] > 0:
-                own = 1 if units == 1 else u
-        if units == 1 and target[0, i] < 0:
-            own = 0
+        own = class_of(target, i)
         weight = 0.0
         for c in range(len(lam)):
             weight += lam[c, i]
@@ -201,14 +208,8 @@ def errors(rule: Rule, sums: Array, out: Array) -> None:
 @exact_kernel
 def begin(many: bool, weight: Array, y: Array, target: Array, lam: Array) -> None:
     """lam[:, i]: what row i, which counts weight[i], counts for the first member: of M2 each wrong label its share."""
-    units = len(target)
     for i in range(y.size):
-        own = -1
-        for u in range(units):
-            if target[u, i] > 0:
-                own = 1 if units == 1 else u
-        if units == 1 and target[0, i] < 0:
-            own = 0
+        own = class_of(target, i)
         for c in range(len(lam)):
             lam[c, i] = 0.0
             if own >= 0 and y[i] >= 0 and (not many or c != own):

@@ -15,7 +15,7 @@ import numpy as np
 
 from bigclf.block import row_into, rows
 from bigclf.core import Array, Plan
-from bigclf.jit import exact_helper, exact_kernel, loan
+from bigclf.jit import exact_helper, exact_kernel, loan, numbers
 
 # of factors whose logarithm is taken together: neither a factor nor the product may leave what a double holds
 MOST, LEAST = 1e100, 1e-100
@@ -114,11 +114,34 @@ def sharpen(n: Array, M2: Array, floor: float, c: int, inverse: Array, volume: A
 
 
 @exact_helper
-def square(x: Array, mean: Array, inverse: Array, c: int, j: int) -> float:
-    """Squared distance of column j from the mean of class c, in variances."""
-    d = x[j] - mean[c, j]
-    q: float = d * d * inverse[c, j]
+def square(x: Array, mean: Array, by: Array, inverse: bool, j: int) -> float:
+    """Squared distance of column j from its mean, times one over its variance, or over what is in proportion to it.
+
+    A column of no variance is at no distance from its mean, and beyond all others elsewhere.
+    """
+    d = x[j] - mean[j]
+    if inverse:
+        q: float = d * d * by[j]
+    else:
+        q = d * d / by[j] if by[j] > 0.0 else (0.0 if d == 0.0 else np.inf)
     return q
+
+
+@exact_helper
+def distance(x: Array, mean: Array, by: Array, inverse: bool) -> float:
+    """Sum of `square` over the columns, in four strands."""
+    a, b, e, f = 0.0, 0.0, 0.0, 0.0
+    j = 0
+    while j + 4 <= x.size:
+        a += square(x, mean, by, inverse, j)
+        b += square(x, mean, by, inverse, j + 1)
+        e += square(x, mean, by, inverse, j + 2)
+        f += square(x, mean, by, inverse, j + 3)
+        j += 4
+    a += square(x, mean, by, inverse, j) if j < x.size else 0.0
+    b += square(x, mean, by, inverse, j + 1) if j + 1 < x.size else 0.0
+    e += square(x, mean, by, inverse, j + 2) if j + 2 < x.size else 0.0
+    return (a + b) + (e + f)
 
 
 @exact_helper
@@ -128,18 +151,7 @@ def judge(n: Array, mean: Array, inverse: Array, volume: Array, x: Array, logs: 
         if n[c] <= 0.0:
             logs[0, c] = -np.inf
             continue
-        a, b, e, f = 0.0, 0.0, 0.0, 0.0
-        j = 0
-        while j + 4 <= x.size:
-            a += square(x, mean, inverse, c, j)
-            b += square(x, mean, inverse, c, j + 1)
-            e += square(x, mean, inverse, c, j + 2)
-            f += square(x, mean, inverse, c, j + 3)
-            j += 4
-        a += square(x, mean, inverse, c, j) if j < x.size else 0.0
-        b += square(x, mean, inverse, c, j + 1) if j + 1 < x.size else 0.0
-        e += square(x, mean, inverse, c, j + 2) if j + 2 < x.size else 0.0
-        logs[0, c] = log(n[c]) - 0.5 * (volume[c] + ((a + b) + (e + f)))
+        logs[0, c] = log(n[c]) - 0.5 * (volume[c] + distance(x, mean[c], inverse[c], True))
     if not shares(logs, p):
         portions(n.reshape((1, n.size)), 0, p)
 
@@ -158,52 +170,70 @@ def take(
     sharpen(n, M2, floor, c, inverse, volume)
 
 
+@exact_helper
+def parts(room: Array, classes: int, cols: int) -> Any:
+    """One over the variances (classes, cols), the sums of their logarithms (classes,); a row, logarithms and shares.
+
+    One array is cheap to hand over, and what is cut out of it by address has no owner to be counted.
+    """
+    at = room.ctypes.data
+    b = at + 8 * classes * cols
+    x = b + 8 * classes
+    logs = x + 8 * cols
+    return (
+        numbers(at, (classes, cols)),
+        numbers(b, (classes,)),
+        numbers(x, (cols,)),
+        numbers(logs, (1, classes)),
+        numbers(logs + 8 * classes, (classes,)),
+    )
+
+
 @exact_kernel
-def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan) -> None:
-    """Score each row, then take it in. floor: added to every variance."""
+def prepare(s: Gaussians, floor: float, room: Array) -> None:
+    """Write into the room what follows from the state."""
+    inverse, volume, _, _, _ = parts(loan(room), s.mean.shape[0], s.mean.shape[1])
+    for c in range(s.n.size):
+        if s.n[c] > 0.0:
+            sharpen(s.n, s.M2, floor, c, inverse, volume)
+
+
+def prepared(s: Gaussians, floor: float) -> Array:
+    """Room for `parts`, with those that follow from the state."""
     classes, cols = s.mean.shape
-    n, mean, M2, code, y = loan(s.n), loan(s.mean), loan(s.M2), loan(s.code), loan(y)
-    target, weight, repeat = loan(plan.target), loan(plan.weight), loan(plan.repeat)
-    pre, post = loan(plan.pre), loan(plan.post)
-    x, logs, p = np.empty(cols), np.empty((1, classes)), np.empty(classes)
-    inverse, volume = np.empty((classes, cols)), np.empty(classes)
-    for c in range(classes):
-        if n[c] > 0.0:
-            sharpen(n, M2, floor, c, inverse, volume)
-    tell = post.shape[1] > 0
+    room = np.empty(cols * (classes + 1) + 3 * classes)
+    prepare(s, floor, room)
+    return room
+
+
+@exact_kernel
+def learn(s: Gaussians, floor: float, X: Any, y: Array, plan: Plan, room: Array) -> None:
+    """Score each row, then take it in. floor: added to every variance; room: as of `prepared`."""
+    s, y, plan = loan(s), loan(y), loan(plan)
+    n, mean, M2, code = s
+    inverse, volume, x, logs, p = parts(loan(room), n.size, mean.shape[1])
+    tell = plan.post.shape[1] > 0
     for i in range(rows(X)):
         row_into(X, i, x)
         judge(n, mean, inverse, volume, x, logs, p)
-        say(p, code, pre, i)
-        w = importance(target, weight, repeat, y, i)
+        say(p, code, plan.pre, i)
+        w = importance(plan.target, plan.weight, plan.repeat, y, i)
         if w > 0.0:
-            note(code, target, y[i], i)
+            note(code, plan.target, y[i], i)
             take(n, mean, M2, floor, x, y[i], w, inverse, volume)
             if tell:
                 judge(n, mean, inverse, volume, x, logs, p)
         if tell:
-            say(p, code, post, i)
+            say(p, code, plan.post, i)
 
 
 @exact_kernel
-def score(s: Gaussians, floor: float, X: Any, out: Array) -> None:
-    """Scores out (units, n) of the rows."""
-    classes, cols = s.mean.shape
-    n, mean, M2, code, out = loan(s.n), loan(s.mean), loan(s.M2), loan(s.code), loan(out)
-    x, logs, p = np.empty(cols), np.empty((1, classes)), np.empty(classes)
-    inverse, volume = np.empty((classes, cols)), np.empty(classes)
-    for c in range(classes):
-        if n[c] > 0.0:
-            sharpen(n, M2, floor, c, inverse, volume)
+def score(s: Gaussians, X: Any, room: Array, out: Array) -> None:
+    """Scores out (units, n) of the rows. room: as of `prepared`."""
+    n, mean, _, code = loan(s)
+    out = loan(out)
+    inverse, volume, x, logs, p = parts(loan(room), n.size, mean.shape[1])
     for i in range(rows(X)):
         row_into(X, i, x)
         judge(n, mean, inverse, volume, x, logs, p)
         say(p, code, out, i)
-
-
-@exact_kernel
-def sharpened(s: Gaussians, floor: float, inverse: Array, volume: Array) -> None:
-    """One over the variances of all classes that have rows, and the sums of their logarithms."""
-    for c in range(s.n.size):
-        if s.n[c] > 0.0:
-            sharpen(s.n, s.M2, floor, c, inverse, volume)

@@ -15,7 +15,7 @@ import numpy as np
 
 from bigclf.block import row_into, rows
 from bigclf.core import Array, Plan
-from bigclf.jit import exact_helper, exact_kernel, loan
+from bigclf.jit import exact_helper, exact_kernel, loan, numbers
 from bigclf.kernels.bayes import importance, note, portions, say, shares
 from bigclf.kernels.tree_leaf import bayes, compare, measure, observe, parts, products, weigh
 from bigclf.kernels.tree_split import (
@@ -49,19 +49,19 @@ def scratch(t: Tree) -> Array:
 def rooms(room: Array, gauss: Array) -> Any:
     """A row (cols,), logarithms (1, classes), shares (classes,), scratch of a candidate (3, classes); terms and ready.
 
-    One array is cheap to hand over, and what is cut out of a loan has no owner either.
+    One array is cheap to hand over, and what is cut out of it by address has no owner to be counted.
     """
     slots, classes, _, cols = gauss.shape
-    b = cols + classes
-    terms = b + 4 * classes
-    ready = terms + 2 * slots * classes
+    at = room.ctypes.data
+    b = at + 8 * cols
+    terms = b + 8 * 5 * classes
     return (
-        room[:cols],
-        room[cols:b].reshape((1, classes)),
-        room[b : b + classes],
-        room[b + classes : terms].reshape((3, classes)),
-        room[terms:ready].reshape((slots, classes, 2)),
-        room[ready:],
+        numbers(at, (cols,)),
+        numbers(b, (1, classes)),
+        numbers(b + 8 * classes, (classes,)),
+        numbers(b + 16 * classes, (3, classes)),
+        numbers(terms, (slots, classes, 2)),
+        numbers(terms + 16 * slots * classes, (slots,)),
     )
 
 
@@ -144,23 +144,21 @@ def take(
 @exact_kernel
 def grow_with(t: Tree, how: How, X: Any, y: Array, plan: Plan, start: int, room: Array) -> int:
     """Score each row from `start` on, then learn it; returns the row at which it stopped for want of room, or n."""
-    node, dist, slots, held, g = loan(t.node), loan(t.dist), loan(t.slot), loan(t.held), loan(t.gauss)
-    tally, code, y = loan(t.tally), loan(t.code), loan(y)
-    target, weight, repeat = loan(plan.target), loan(plan.weight), loan(plan.repeat)
-    pre, post = loan(plan.pre), loan(plan.post)
+    t, y, plan = loan(t), loan(y), loan(plan)
+    node, dist, slots, held, g, tally, code = t
+    pre, post = plan.pre, plan.post
     x, logs, p, sides, terms, ready = rooms(loan(room), g)
-    tree = Tree(node, dist, slots, held, g, tally, code)
     tell = post.shape[1] > 0
     for i in range(start, rows(X)):
-        w = importance(target, weight, repeat, y, i)
+        w = importance(plan.target, plan.weight, plan.repeat, y, i)
         if w > 0.0 and crowded(node, slots, tally, how.nodes, how.slots):
             return i
         row_into(X, i, x)
         leaf = answer(node, dist, slots, held, g, how.kind, how.moa, x, ready, terms, logs, p)
         say(p, code, pre, i)
         if w > 0.0:
-            note(code, target, y[i], i)
-            take(tree, how, leaf, x, y[i], w, logs, sides, terms, ready)
+            note(code, plan.target, y[i], i)
+            take(t, how, leaf, x, y[i], w, logs, sides, terms, ready)
             if tell:
                 answer(node, dist, slots, held, g, how.kind, how.moa, x, ready, terms, logs, p)
         if tell:
@@ -171,9 +169,9 @@ def grow_with(t: Tree, how: How, X: Any, y: Array, plan: Plan, start: int, room:
 @exact_kernel
 def score(t: Tree, kind: int, moa: bool, X: Any, room: Array, out: Array) -> None:
     """Scores out (units, n) of the rows."""
-    node, dist, slots, held, g = loan(t.node), loan(t.dist), loan(t.slot), loan(t.held), loan(t.gauss)
+    node, dist, slots, held, g, _, code = loan(t)
     x, logs, p, _, terms, ready = rooms(loan(room), g)
-    code, out = loan(t.code), loan(out)
+    out = loan(out)
     for i in range(rows(X)):
         row_into(X, i, x)
         answer(node, dist, slots, held, g, kind, moa, x, ready, terms, logs, p)

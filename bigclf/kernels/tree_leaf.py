@@ -11,19 +11,10 @@ import numpy as np
 
 from bigclf.core import Array
 from bigclf.jit import exact_helper
-from bigclf.kernels.bayes import LEAST, MOST
+from bigclf.kernels.bayes import LEAST, MOST, distance
 from bigclf.kernels.tree_split import BY_BAYES, BY_CLASS, HIGH, LOGS, LOW, M2, MEAN, SPREAD, WEIGHT, total
 
 EDGE = 1e-12  # by which the first of two classes is ahead in MOA's votes where they are equal
-
-
-@exact_helper
-def square(x: Array, g: Array, slot: int, c: int, j: int) -> float:
-    """Squared distance of column j from the mean of class c, over M2."""
-    d = x[j] - g[slot, c, MEAN, j]
-    v = g[slot, c, M2, j]
-    q: float = d * d / v if v > 0.0 else (0.0 if d == 0.0 else np.inf)
-    return q
 
 
 @exact_helper
@@ -55,18 +46,11 @@ def bayes(
             continue
         q = 0.0
         if n > 1.0:
-            a, b, e, f = 0.0, 0.0, 0.0, 0.0  # as in `bayes.judge`
-            j = 0
-            while j + 4 <= x.size:
-                a += square(x, g, slot, c, j)
-                b += square(x, g, slot, c, j + 1)
-                e += square(x, g, slot, c, j + 2)
-                f += square(x, g, slot, c, j + 3)
-                j += 4
-            a += square(x, g, slot, c, j) if j < x.size else 0.0
-            b += square(x, g, slot, c, j + 1) if j + 1 < x.size else 0.0
-            e += square(x, g, slot, c, j + 2) if j + 2 < x.size else 0.0
-            q = (n - 1.0) * ((a + b) + (e + f)) + held[slot, c, LOGS] + terms[slot, c, 1]
+            q = (
+                (n - 1.0) * distance(x, g[slot, c, MEAN], g[slot, c, M2], False)
+                + held[slot, c, LOGS]
+                + terms[slot, c, 1]
+            )
         else:
             for j in range(x.size):
                 if x[j] != g[slot, c, MEAN, j]:
