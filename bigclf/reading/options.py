@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 BLOCK_SIZE = 4 << 20
-BLOCK_SIZES = {"csv": 1 << 20, "parquet": 2 << 20}  # where larger ones gain nothing and only take memory
+BLOCK_SIZES = {"csv": 1 << 20, "parquet": 8 << 20}  # where larger ones gain nothing and only take memory
 LAST_COLUMN = 2**31 - 2
 
 
