@@ -197,6 +197,22 @@ def test_infinite_values_are_faults_with_their_place(write, size):
     assert skips.faults[1].place == "t.parquet: row group 3, row 10"
 
 
+@pytest.mark.parametrize("stop", [True, False])
+def test_infinite_values_may_be_left_to_the_encoder_after_the_head(write, monkeypatch, stop):
+    """Where faults stop the run: else it is the reader that drops rows."""
+    monkeypatch.setattr(parquet, "HEAD_ROWS", 2)
+    values = [1.0, 2.0, 3.0, float("inf")]
+    write("t.parquet", a=values, y=[0] * 4)
+    found, _ = read("t.parquet", endless=True, skips=Skips(stop))
+    assert found["a"] == (values if stop else values[:3])
+    for more in ({"endless": False}, {"endless": True, "hash_bits": 4}):
+        assert "value inf is not finite" in fault("t.parquet", **more)
+    write("t.parquet", a=values[::-1], y=[0] * 4)
+    assert "value inf is not finite" in fault("t.parquet", endless=True)
+    write("t.parquet", a=values, w=list("abcd"), y=[0] * 4)
+    assert "value inf is not finite" in fault("t.parquet", endless=True)
+
+
 def test_places(write):
     write("t.parquet", groups=3, a=list(range(7)), y=[0] * 7)
     raws = list(open_parquet("t.parquet", "t.parquet", block_size=1))

@@ -17,7 +17,7 @@ from bigclf.block import Csr, cols
 from bigclf.core import TILE, Block
 from bigclf.errors import DataError
 from bigclf.reading.column_kernel import TURN, finish_columns
-from bigclf.reading.encode_faults import first_beyond, refuse_endless, zero_indices
+from bigclf.reading.encode_faults import first_beyond, not_finite, refuse_endless, zero_indices
 from bigclf.reading.encode_kernel import (
     BIG,
     DONE,
@@ -217,7 +217,7 @@ class Encoder:
         if big:
             F = self.expander.rows(table, start, end)
             i, j = first_beyond(F, self._reference, self._offset, self._factor, self.limit)
-            self._too_big(raw, start + i, j)
+            self._too_big(raw, start + i, j, F[i, j])
         return X
 
     def _known(self) -> int:
@@ -260,8 +260,10 @@ class Encoder:
                 self.admit(self.map_bytes())
             self._stretch()
 
-    def _too_big(self, raw: Raw, row: int, column: int) -> None:
+    def _too_big(self, raw: Raw, row: int, column: int, value: float = 0.0) -> None:
         name = self.schema.columns_named()[column] if column < self.schema.used else str(column - 1)
+        if np.isinf(value):
+            raise DataError(raw.where(row), not_finite(name, value))
         cure = "leave the column out" if self.schema.dtype == "float64" else "train with --dtype float64"
         if self.frozen:
             cure = f"the model was trained on {self.schema.dtype}"

@@ -39,6 +39,11 @@ class Kinds:
     forced: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
+    @property
+    def plain(self) -> bool:
+        """Whether all columns hold numbers."""
+        return {kind for _, kind in self.columns} == {"number"}
+
     def named(self, options: ReadOptions) -> ReadOptions:
         """The options with names in place of numbers and `last`: in another file those may mean other columns."""
         return replace(options, label=self.label, ignore=self.ignored, categorical=self.forced)
