@@ -33,12 +33,11 @@ def _finish(
     odd = False
     for i in range(np.uint64(n)):  # once more, and with care
         x: float = np.float64(values[i])
-        if np.isnan(x):
-            missing += 1
-            x = fill
-        v = np.float64(kind(x - reference))
+        gap = np.isnan(x)
+        missing += gap
+        v = np.float64(kind((fill if gap else x) - reference))
         w = (v - offset) * factor
-        odd |= not (abs(v) <= limit and abs(w) <= limit)
+        odd |= (not (abs(v) <= limit)) | (not (abs(w) <= limit))
         out[i] = w
     return missing, odd
 

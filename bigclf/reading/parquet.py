@@ -210,6 +210,8 @@ def _numbers(column: Any) -> Numbers:
     values = bare(column)
     if values is not None and values.dtype.kind == "f":
         return values
+    if pa.types.is_float32(column.type):
+        return cast("Numbers", column.to_numpy(zero_copy_only=False))
     return floats(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
 
 
