@@ -303,8 +303,10 @@ def test_labels_of_whole_numbers_are_the_words_of_their_values(type, spread):
 
 @pytest.mark.parametrize("types", [("float32",) * 3, ("float64",) * 3, ("float32", "float64", "float32")])
 @pytest.mark.parametrize("size", [100, 10_000, 1 << 20])
-def test_columns_of_numbers_lie_where_kernels_find_them(write, types, size):
-    """Row groups in part, one by one, and together."""
+@pytest.mark.parametrize("short", [0, 100, 1000])
+def test_columns_of_numbers_lie_where_kernels_find_them(write, monkeypatch, types, size, short):
+    """Row groups in part, one by one, and together; columns where pyarrow left them, and side by side."""
+    monkeypatch.setattr(parquet, "SHORT", short)
     cells = [[1.5, 2.5, 3.0] * 100, [0.0, -0.0, None] * 100, [None, 2.0, float("nan")] * 100]
     columns = {name: pa.array(c, t) for name, c, t in zip("abc", cells, types, strict=True)}
     write("t.parquet", groups=70, **columns, y=[0] * 300)

@@ -33,6 +33,7 @@ from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, fini
 
 MOST_ROWS = 8_192  # of a batch that holds words: more would leave the nearest caches, and gain nothing
 READ_BUFFER = 1 << 16  # bytes for each column
+SHORT = 1_024  # rows: below that, what is kept of each column is small beside the objects that keep it
 NEAR = 256  # values of a byte
 RUN = 4  # batches, at least, that row groups read in one go give
 
@@ -167,6 +168,8 @@ class ParquetReader(TableReader):
         row = np.arange(self.rows, self.rows + batch.num_rows)
         start = self.rows
         self.rows += batch.num_rows
+        if kinds.plain and batch.num_rows < SHORT:
+            data = dict(zip(data, np.stack(cast("list[Numbers]", list(data.values()))), strict=True))
         table = Table.of_numbers(cast("dict[str, Numbers]", data)) if kinds.plain else Table(data)
         if wrong:
             for at in sorted(wrong):
