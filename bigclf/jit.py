@@ -52,6 +52,7 @@ __all__ = [
     "loan",
     "numbers",
     "overload",
+    "singles",
     "typeof",
     "types",
 ]
@@ -209,26 +210,46 @@ def _loan(typingctx: Any, a: Any) -> Any:
 loan: Callable[..., Any] = (lambda a: a) if INTERPRETED else intrinsic(_loan)
 
 
-def _pointer(typingctx: Any, address: Any) -> Any:
-    """What stands at an address."""
-    return types.voidptr(types.int64), lambda context, builder, signature, args: builder.inttoptr(
-        args[0], context.get_value_type(types.voidptr)
-    )
+def _standing(kind: Any) -> Callable[..., Any]:
+    """What makes the array of this type, of one axis or of several, that stands at an address.
+
+    numba's own carray would take a large part of numba to load with every kernel that uses it.
+    """
+
+    def there(typingctx: Any, address: Any, shape: Any) -> Any:
+        several = isinstance(shape, types.BaseTuple)
+        axes = len(shape) if several else 1
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            tools: Any = import_module("numba.core.cgutils")
+            arrays: Any = import_module("numba.np.arrayobj")
+            array = context.make_array(signature.return_type)(context, builder)
+            sizes = tools.unpack_tuple(builder, args[1], axes) if several else [args[1]]
+            width = context.get_constant(types.intp, kind.bitwidth // 8)
+            steps = [width]
+            for size in reversed(sizes[1:]):
+                steps.insert(0, builder.mul(steps[0], size))
+            data = builder.inttoptr(args[0], context.get_data_type(kind).as_pointer())
+            arrays.populate_array(array, data=data, shape=sizes, strides=steps, itemsize=width, meminfo=None)
+            return array._getvalue()
+
+        shaped = cast("Any", types).UniTuple(types.intp, axes) if several else types.intp
+        return types.Array(kind, axes, "C")(types.int64, shaped), codegen
+
+    return cast("Callable[..., Any]", intrinsic(there))
 
 
-_at: Callable[..., Any] = intrinsic(_pointer)
+numbers = _standing(types.float64)  # the float64 array at an address, which nobody counts either
+singles = _standing(types.float32)
 
 
-@exact_helper
-def numbers(address: int, shape: Any) -> Any:
-    """The float64 array at an address, which nobody counts either."""
-    return numba.carray(_at(address), shape, np.float64)  # type: ignore[attr-defined]
+def _interpreted(kind: Any) -> Callable[[int, Any], Any]:
+    def there(address: int, shape: Any) -> Any:
+        size = int(np.prod(shape))
+        return np.ctypeslib.as_array((kind * size).from_address(int(address))).reshape(shape)
 
-
-def _interpreted(address: int, shape: Any) -> Any:
-    size = int(np.prod(shape))
-    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(int(address))).reshape(shape)
+    return there
 
 
 if INTERPRETED:
-    numbers = _interpreted
+    numbers, singles = _interpreted(ctypes.c_double), _interpreted(ctypes.c_float)

@@ -11,7 +11,7 @@ from bigclf.block import Csr, cols, densify
 from bigclf.errors import DataError, UsageError
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import Wishes, make_schema
-from bigclf.reading.raw import FIRST, Raw, Skips, Sparse, Table, Words
+from bigclf.reading.raw import FIRST, Raw, Skips, Sparse, Table, Words, cut, take
 from bigclf.reading.schema import Schema, split_scale
 
 
@@ -60,19 +60,35 @@ def test_columns_are_the_bias_an_unused_one_and_the_features():
 @pytest.mark.parametrize(
     "wishes", [{}, {"bias": False}, {"scale": "std,row-l2"}, {"scale": "minmax", "missing": "zero"}]
 )
-def test_a_table_laid_out_by_rows_gives_the_same_block(wishes, dtype, stored):
+def test_a_table_of_numbers_gives_the_same_block_however_it_lies(wishes, dtype, stored):
     """Also where a column is shifted before it is rounded, and where values are missing."""
     rng = np.random.default_rng(3)
-    matrix = np.zeros((40, FIRST + 3), stored)
-    matrix[:, FIRST:] = rng.normal(size=(40, 3)) + [0, 1e6, -5]
+    matrix = np.zeros((300, FIRST + 3), stored)
+    matrix[:, FIRST:] = rng.normal(size=(300, 3)) + [0, 1e6, -5]
     matrix[::7, FIRST] = np.nan
-    laid_out = table(["a", "b"] * 20)._replace(data=Table.laid_out("xyz", matrix))
-    columns = table(["a", "b"] * 20, **{name: matrix[:, FIRST + j] for j, name in enumerate("xyz")})
-    assert columns.data.matrix is None
-    (got,), encoder = encode(laid_out, dtype=dtype, **wishes)
-    (want,), plain = encode(columns, dtype=dtype, **wishes)
-    assert got.X.dtype == dtype and got.X.tobytes() == want.X.tobytes()
-    assert encoder.missing == plain.missing == 6 and encoder.schema.reference[FIRST + 1] != 0
+    columns = {name: matrix[:, FIRST + j].copy() for j, name in enumerate("xyz")}
+    label = ["a", "b"] * 150
+    (want,), plain = encode(table(label, **columns), dtype=dtype, **wishes)
+    assert want.X.dtype == dtype and plain.missing == 43 and plain.schema.reference[FIRST + 1] != 0
+    mixed = columns | {"x": columns["x"].astype(float)}
+    for data in (Table.laid_out("xyz", matrix), Table.of_numbers(columns), Table.of_numbers(mixed)):
+        whole = table(label)._replace(data=data)
+        (got,), encoder = encode(whole, dtype=dtype, **wishes)
+        assert got.X.tobytes() == want.X.tobytes() and encoder.missing == 43
+        (rest,) = encoder.blocks(cut(whole, 131, 290))
+        (few,) = encoder.blocks(take(whole, np.array([5, 290])))
+        assert rest.X.tobytes() == want.X[131:290].tobytes() and few.X.tobytes() == want.X[[5, 290]].tobytes()
+
+
+@pytest.mark.parametrize("of", [Table, Table.of_numbers])
+def test_a_value_beyond_the_type_is_refused_with_its_place(of):
+    values = np.arange(300.0)
+    raw = table("ab" * 150)
+    _, encoder = encode(raw._replace(data=of({"x": values, "z": values})))
+    for value, what in ((1e39, r"the value is beyond 3.4e\+38; train with"), (-np.inf, "value -inf is not finite$")):
+        beyond = np.where(values == 200, value, values)
+        with pytest.raises(DataError, match=f"^t.csv:202: column 'z': {what}"):
+            list(encoder.blocks(raw._replace(data=of({"x": values, "z": beyond}))))
 
 
 @pytest.mark.parametrize(

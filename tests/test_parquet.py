@@ -1,5 +1,6 @@
 """What the Parquet reader takes, what it refuses and where it says so."""
 
+import ctypes
 import decimal
 from collections import Counter
 from pathlib import Path
@@ -11,9 +12,9 @@ import pytest
 
 from bigclf.errors import DataError
 from bigclf.reading import parquet
-from bigclf.reading.arrow_rows import lay_out
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.parquet import ParquetReader
+from bigclf.reading.parquet_groups import TOGETHER
 from bigclf.reading.raw import Skips, Words
 from bigclf.reading.source import find
 from bigclf.reading.table import Kinds, spell
@@ -196,6 +197,22 @@ def test_infinite_values_are_faults_with_their_place(write, size):
     assert skips.faults[1].place == "t.parquet: row group 3, row 10"
 
 
+@pytest.mark.parametrize("stop", [True, False])
+def test_infinite_values_may_be_left_to_the_encoder_after_the_head(write, monkeypatch, stop):
+    """Where faults stop the run: else it is the reader that drops rows."""
+    monkeypatch.setattr(parquet, "HEAD_ROWS", 2)
+    values = [1.0, 2.0, 3.0, float("inf")]
+    write("t.parquet", a=values, y=[0] * 4)
+    found, _ = read("t.parquet", endless=True, skips=Skips(stop))
+    assert found["a"] == (values if stop else values[:3])
+    for more in ({"endless": False}, {"endless": True, "hash_bits": 4}):
+        assert "value inf is not finite" in fault("t.parquet", **more)
+    write("t.parquet", a=values[::-1], y=[0] * 4)
+    assert "value inf is not finite" in fault("t.parquet", endless=True)
+    write("t.parquet", a=values, w=list("abcd"), y=[0] * 4)
+    assert "value inf is not finite" in fault("t.parquet", endless=True)
+
+
 def test_places(write):
     write("t.parquet", groups=3, a=list(range(7)), y=[0] * 7)
     raws = list(open_parquet("t.parquet", "t.parquet", block_size=1))
@@ -285,11 +302,27 @@ def test_labels_of_whole_numbers_are_the_words_of_their_values(type, spread):
 
 
 @pytest.mark.parametrize("types", [("float32",) * 3, ("float64",) * 3, ("float32", "float64", "float32")])
-def test_columns_are_laid_out_by_rows_with_nulls_as_nan(types):
-    cells = [[1.5, None, 3.0] * 100, [0.0, -0.0, 5.0] * 100, [None, 2.0, float("nan")] * 100]
-    batch = pa.record_batch([pa.array(c, t) for c, t in zip(cells, types, strict=True)], names=list("abc")).slice(1)
-    matrix = lay_out(batch, [2, 0], [types[2] == "float64", types[0] == "float64"])
-    want = np.array([cells[2], cells[0]], float).T[1:]
-    assert np.array_equal(matrix[:, 2:], want, equal_nan=True) and not matrix[:, :2].any()
-    batch = pa.record_batch([pa.array([1.0, float("inf")], types[0])], names=["a"])
-    assert lay_out(batch, [0], [types[0] == "float64"]) is None
+@pytest.mark.parametrize("size", [100, 10_000, 1 << 20])
+@pytest.mark.parametrize("short", [0, 100, 1000])
+def test_columns_of_numbers_lie_where_kernels_find_them(write, monkeypatch, types, size, short):
+    """Row groups in part, one by one, and together; columns where pyarrow left them, and side by side."""
+    monkeypatch.setattr(parquet, "SHORT", short)
+    cells = [[1.5, 2.5, 3.0] * 100, [0.0, -0.0, None] * 100, [None, 2.0, float("nan")] * 100]
+    columns = {name: pa.array(c, t) for name, c, t in zip("abc", cells, types, strict=True)}
+    write("t.parquet", groups=70, **columns, y=[0] * 300)
+    found = []
+    for raw in open_parquet("t.parquet", block_size=size):
+        at, wide = raw.data.lying
+        kind = [ctypes.c_double if double else ctypes.c_float for double in wide]
+        found += zip(*((k * len(raw.row)).from_address(a) for k, a in zip(kind, at.tolist(), strict=True)), strict=True)
+    want = np.array(cells, float).T
+    assert np.array_equal(np.array(found), want, equal_nan=True)
+    assert (np.signbit(found) == np.signbit(want))[:, 1].all()
+
+
+def test_more_columns_than_are_decoded_at_a_time_stay_in_order(write):
+    columns = {f"c{j}": [j, j + 0.5] * 20 for j in range(2 * TOGETHER + 1)}
+    write("t.parquet", groups=9, **columns, y=[0, 1] * 20)
+    found, reader = read("t.parquet")
+    assert {name: found[name] for name in columns} == columns
+    assert [name for name, _ in reader.kinds.columns] == list(columns)

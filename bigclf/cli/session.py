@@ -72,7 +72,7 @@ def read_options(
     threads = values["threads"] = parsers(room, form, values.get("threads"), most)
     need = BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT, threads=threads)
     values.setdefault("block_size", block_bytes(room, need, most=most or BLOCK_SIZES.get(form, BLOCK_SIZE // threads)))
-    return replace(ReadOptions(**values), **({"max_column": max_column(room)} | more))
+    return replace(ReadOptions(**values), **({"max_column": max_column(room), "endless": True} | more))
 
 
 def kept_reading(stream: Stream | Shuffled) -> dict[str, Any]:

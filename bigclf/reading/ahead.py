@@ -35,10 +35,12 @@ def ahead(rows: Iterator[T], waiting: Callable[[], None]) -> Iterator[T]:
             for raw in rows:
                 if not _put(ready, raw, over):
                     return
+                del raw  # it may go before the next one is there
         except BaseException as e:
             end = e
         _put(ready, end, over)
 
+    start.shed()  # the kernels that the first block needs are loaded
     start.one_arena()  # what one thread frees the other takes again: memory stays flat
     start.keep_pages()
     thread = threading.Thread(target=read, name="reader", daemon=True)

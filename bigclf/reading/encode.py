@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from bigclf.block import Csr, cols
 from bigclf.core import TILE, Block
 from bigclf.errors import DataError
-from bigclf.reading.encode_faults import first_beyond, refuse_endless, zero_indices
+from bigclf.reading.column_kernel import TURN, finish_columns
+from bigclf.reading.encode_faults import first_beyond, not_finite, refuse_endless, zero_indices
 from bigclf.reading.encode_kernel import (
     BIG,
     DONE,
@@ -31,7 +32,7 @@ from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.feature_map import Mapper
 from bigclf.reading.head import check_name
 from bigclf.reading.other_kind import other_kind
-from bigclf.reading.raw import Raw, Skips, Sparse, take
+from bigclf.reading.raw import Raw, Skips, Sparse, Table, take
 from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
 
 LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
@@ -201,18 +202,22 @@ class Encoder:
         return rows, missing
 
     def _dense_table(self, raw: Raw, start: int, end: int) -> NDArray[Any]:
-        assert isinstance(raw.data, dict)
-        F = self.expander.rows(raw.data, start, end)
+        table, how = raw.data, (self._fill, self._reference, self._offset, self._factor, self.limit)
+        assert isinstance(table, Table)
+        X: NDArray[Any] = np.empty((end - start, self.expander.used), self.schema.dtype)
+        if table.lying is not None and self.expander.plain(table):
+            corner = np.empty((len(table), TURN), X.dtype)
+            missing, big = finish_columns(table.lying.at, table.lying.wide, start, X, corner, self._base, *how)
+        else:
+            F = self.expander.rows(table, start, end)
+            missing, big = finish_dense(F, X, float(self.schema.bias), *how)
         self.left_out += self._dropped * (end - start)
-        X = np.empty(F.shape, self.schema.dtype)
-        missing, big = finish_dense(
-            F, X, float(self.schema.bias), self._fill, self._reference, self._offset, self._factor, self.limit
-        )
         self.missing += missing + self.expander.absent
         self.expander.absent = 0
         if big:
+            F = self.expander.rows(table, start, end)
             i, j = first_beyond(F, self._reference, self._offset, self._factor, self.limit)
-            self._too_big(raw, start + i, j)
+            self._too_big(raw, start + i, j, F[i, j])
         return X
 
     def _known(self) -> int:
@@ -255,8 +260,10 @@ class Encoder:
                 self.admit(self.map_bytes())
             self._stretch()
 
-    def _too_big(self, raw: Raw, row: int, column: int) -> None:
+    def _too_big(self, raw: Raw, row: int, column: int, value: float = 0.0) -> None:
         name = self.schema.columns_named()[column] if column < self.schema.used else str(column - 1)
+        if np.isinf(value):
+            raise DataError(raw.where(row), not_finite(name, value))
         cure = "leave the column out" if self.schema.dtype == "float64" else "train with --dtype float64"
         if self.frozen:
             cure = f"the model was trained on {self.schema.dtype}"

@@ -23,6 +23,11 @@ def first_beyond(F: Numbers, reference: Array, offset: Array, factor: Array, lim
     return row, column
 
 
+def not_finite(name: str, value: float) -> str:
+    """What is told of an infinite value in a table."""
+    return f"column {name!r}: value {value} is not finite"
+
+
 def zero_indices(raw: Raw, rows: Sparse, frozen: bool) -> int:
     """Entries with index 0 where the feature map begins at index 1, as the first rows had none; they are left out.
 

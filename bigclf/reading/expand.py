@@ -36,12 +36,16 @@ class Expander:
         plain = all(f.kind == "number" and f.column == FIRST + j for j, f in enumerate(features))
         self._plain = [f.name for f in features] if plain else None
 
+    def plain(self, table: Table) -> bool:
+        """Whether the columns of a table are numbers that stand where they do in rows, all of them."""
+        return self.used == FIRST + len(table) and list(table) == self._plain
+
     def rows(self, table: Table, start: int, end: int) -> Numbers:
         """Rows start to end: column 0 the bias, NaN where a number is missing, zeros where a category is.
 
         They are a part of the table's own matrix where it is laid out as needed; then column 0 is not the bias.
         """
-        if table.matrix is not None and table.matrix.shape[1] == self.used and list(table) == self._plain:
+        if table.matrix is not None and self.plain(table):
             return table.matrix[start:end]
         F = np.zeros((end - start, self.used))
         F[:, 0] = self.bias

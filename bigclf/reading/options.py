@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 BLOCK_SIZE = 4 << 20
-BLOCK_SIZES = {"csv": 1 << 20, "parquet": 2 << 20}  # where larger ones gain nothing and only take memory
+BLOCK_SIZES = {"csv": 1 << 20, "parquet": 8 << 20}  # where larger ones gain nothing and only take memory
 LAST_COLUMN = 2**31 - 2
 
 
@@ -28,5 +28,6 @@ class ReadOptions:
     block_size: int = BLOCK_SIZE  # bytes of text (or of decoded Parquet) read at once
     threads: int = 1  # that parse LIBSVM text
     on_error: str = "stop"  # stop, skip
+    endless: bool = False  # infinite numbers are left to the encoder, which refuses them, where faults stop the run
     need_label: bool = True  # False: rows without a label are accepted (predict)
     max_column: int = LAST_COLUMN  # larger LIBSVM columns are refused (without hash_bits)

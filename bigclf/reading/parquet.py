@@ -1,7 +1,9 @@
 """Parquet: some rows at a time, columns by name.
 
-`ParquetFile.iter_batches` with a read buffer decodes page by page, so that memory holds neither a row group nor the
-file; the dataset scanner, which would also take many files, reads ahead without a bound.
+Row groups of numbers that are no larger than a block are decoded whole, one column after the other, which is what
+costs pyarrow least. For all others `ParquetFile.iter_batches` with a read buffer decodes page by page, so that memory
+holds neither a row group nor the file; the dataset scanner, which would also take many files, reads ahead without a
+bound.
 """
 
 from __future__ import annotations
@@ -10,10 +12,9 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -23,15 +24,16 @@ from bigclf.core import TILE
 from bigclf.errors import DataError
 from bigclf.reading.arrow_columns import bare, codes, floats
 from bigclf.reading.arrow_parquet import pq
-from bigclf.reading.arrow_rows import lay_out
+from bigclf.reading.encode_faults import not_finite
 from bigclf.reading.labels import number_name
-from bigclf.reading.parquet_groups import Groups, picked, readable, row_bytes
-from bigclf.reading.raw import FIRST, HEAD_BYTES, HEAD_ROWS, Column, Cursor, Numbers, Raw, Table, Words
+from bigclf.reading.parquet_groups import Groups, decoded, picked, readable, row_bytes, value_bytes
+from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Numbers, Raw, Table, Words
 from bigclf.reading.stored import check
 from bigclf.reading.table import Kinds, Layout, TableReader, align, choose, finite, show, spell, words
 
-MOST_ROWS = 8_192  # of one batch: more would leave the nearest caches, and gain nothing
+MOST_ROWS = 8_192  # of a batch that holds words: more would leave the nearest caches, and gain nothing
 READ_BUFFER = 1 << 16  # bytes for each column
+SHORT = 1_024  # rows: below that, what is kept of each column is small beside the objects that keep it
 NEAR = 256  # values of a byte
 RUN = 4  # batches, at least, that row groups read in one go give
 
@@ -46,7 +48,6 @@ class ParquetReader(TableReader):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._from = self.begin or Cursor()
-        self._plain: _Floats | None = None  # of the file at hand
         self._head = 0 if self.kinds is not None else HEAD_ROWS  # rows
 
     def __iter__(self) -> Iterator[Raw]:
@@ -76,18 +77,14 @@ class ParquetReader(TableReader):
         names = [name for name, _ in layout.features]
         if layout.label is not None:
             names.append(cast("str", layout.label_name))
-        rows = min(MOST_ROWS, max(1, self.options.block_size // size))
-        rows = rows // TILE * TILE or rows  # then blocks end with them, and no batch makes two
-        groups, self._plain = Groups.of(metadata), None
+        groups = Groups.of(metadata)
         if mine is None:
             mine = list(range(groups.ends.size))
         ends, weights = groups.ends[mine], np.cumsum(groups.weights[mine])
         first = self._from.offset if number == self._from.source else 0
         left = [g for g in mine if groups.ends[g] > first]
         at = groups.start(left[0]) if left else 0
-        runs = groups.runs(left, RUN * rows)
-        batches = (file.iter_batches(rows, row_groups=run, columns=names, use_threads=False) for run in runs)
-        for whole in chain.from_iterable(batches):
+        for whole in self._batches(file, groups, left, names, size):
             passed = min(max(first - at, 0), whole.num_rows)
             at += passed
             batch = whole.slice(passed, None if self.until is None else self.until - self.rows)
@@ -97,10 +94,23 @@ class ParquetReader(TableReader):
                     cursor = Cursor(number, at, 0, self.rows, self.skips.read)
                     yield from self._raw(part, layout, partial(groups.place, source.path, at), head, cursor)
                     at += part.num_rows
+            del whole, batch, part  # the next rows take their memory
             if done := int(np.searchsorted(ends, at, side="right")):
                 source.meter.reach(int(weights[done - 1]))
             if self.rows == self.until:
                 return
+
+    def _batches(self, file: Any, groups: Groups, left: list[int], names: list[str], size: int) -> Iterator[Any]:
+        """The rows of these row groups, some at a time; size: bytes of a row that holds words."""
+        plain = cast("Kinds", self.kinds).plain
+        rows = max(1, self.options.block_size // (value_bytes(file.schema_arrow, names) if plain else size))
+        rows = rows if plain else min(rows, MOST_ROWS)
+        rows = rows // TILE * TILE or rows  # then blocks end with them, and no batch makes two
+        for run in groups.runs(left, rows if plain else RUN * rows):
+            if plain and groups.rows(run) <= rows:
+                yield decoded(file, run, names)
+            else:
+                yield from file.iter_batches(rows, row_groups=run, columns=names, use_threads=False)
 
     def _layout(self, schema: Any, path: str) -> Layout:
         """Where the columns stand in a file; sets `kinds` by the first one."""
@@ -138,22 +148,17 @@ class ParquetReader(TableReader):
     ) -> Iterator[Raw]:
         wrong: dict[int, str] = {}
         data: dict[str, Column] = {}
-        columns = cast("Kinds", self.kinds).columns
-        plain = self._plain = self._plain or _floats(batch.schema, columns)
-        matrix = lay_out(batch, plain.places, plain.wide) if plain.names else None
-        table = None
-        if matrix is not None and len(plain.names) == len(columns):
-            table = Table.laid_out(plain.names, matrix)
-        else:
-            numbers = {} if matrix is None else dict(zip(plain.names, matrix[:, FIRST:].T, strict=True))
-            for name, kind in columns:
-                if kind == "words":
-                    data[name] = _words(batch.column(name), f"column {name!r}", wrong)
-                    continue
-                data[name] = values = numbers[name] if name in numbers else _numbers(batch.column(name))
-                if name not in numbers and not finite(values):
-                    for at in np.flatnonzero(np.isinf(values)).tolist():
-                        wrong.setdefault(at, f"column {name!r}: value {values[at]} is not finite")
+        kinds = cast("Kinds", self.kinds)
+        # to look at every value takes a tenth of the reading, and the encoder does
+        left = kinds.plain and not head and self.skips.stop and self.options.endless and not self.options.hash_bits
+        for name, kind in kinds.columns:
+            if kind == "words":
+                data[name] = _words(batch.column(name), f"column {name!r}", wrong)
+                continue
+            data[name] = values = _numbers(batch.column(name))
+            if not left and not finite(values):
+                for at in np.flatnonzero(np.isinf(values)).tolist():
+                    wrong.setdefault(at, not_finite(name, values[at]))
         label = None
         if layout.label is not None:
             label = _words(batch.column(cast("str", layout.label_name)), "label", wrong)
@@ -163,9 +168,9 @@ class ParquetReader(TableReader):
         row = np.arange(self.rows, self.rows + batch.num_rows)
         start = self.rows
         self.rows += batch.num_rows
-        if table is None:
-            whole = columns and all(kind == "number" for _, kind in columns)
-            table = Table.laid_out(data, _rows(data)) if whole else Table(data)
+        if kinds.plain and batch.num_rows < SHORT:
+            data = dict(zip(data, np.stack(cast("list[Numbers]", list(data.values()))), strict=True))
+        table = Table.of_numbers(cast("dict[str, Numbers]", data)) if kinds.plain else Table(data)
         if wrong:
             for at in sorted(wrong):
                 self.skips.fault(DataError(place(at), wrong[at]))
@@ -203,36 +208,14 @@ def _called(type: Any) -> str:
     return str(type)
 
 
-def _numbers(column: Any) -> NDArray[np.float64]:
+def _numbers(column: Any) -> Numbers:
+    """A column of numbers as they lie in memory where that can be, NaN where one is missing."""
+    values = bare(column)
+    if values is not None and values.dtype.kind == "f":
+        return values
+    if pa.types.is_float32(column.type):
+        return cast("Numbers", column.to_numpy(zero_copy_only=False))
     return floats(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
-
-
-class _Floats(NamedTuple):
-    """Columns of a batch that are float32 or float64."""
-
-    names: list[str]
-    places: list[int]
-    wide: list[bool]
-
-
-def _floats(schema: Any, columns: Iterable[tuple[str, str]]) -> _Floats:
-    place, types = {name: at for at, name in enumerate(schema.names)}, schema.types
-    every = [name for name, kind in columns if kind == "number"]
-    kept = [name for name in every if types[place[name]] in (pa.float32(), pa.float64())]
-    places = [place[name] for name in kept]
-    return _Floats(kept, places, [types[at] == pa.float64() for at in places])
-
-
-def _rows(data: dict[str, Any]) -> Numbers:
-    """Columns of numbers by rows, as a block has them.
-
-    To write a row's values one after the other is ten times faster than to go through the rows for every column.
-    """
-    columns = np.stack(list(data.values())).T
-    matrix = np.empty((len(columns), FIRST + len(data)), columns.dtype)
-    matrix[:, :FIRST] = 0.0
-    matrix[:, FIRST:] = columns
-    return matrix
 
 
 def _words(column: Any, what: str, wrong: dict[int, str]) -> Words:

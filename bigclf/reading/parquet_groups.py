@@ -12,11 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bigclf.errors import DataError
+from bigclf.reading.arrow_columns import whole
 from bigclf.reading.arrow_parquet import pq
 from bigclf.reading.source import Source
 from bigclf.reading.span import Share
 from bigclf.reading.table import Layout
 
+TOGETHER = 8  # columns: pyarrow keeps the pages and dictionaries of those it reads in one call until the last is done
 _UNREADABLE = (OSError, EOFError, pa.ArrowException)
 
 
@@ -38,19 +40,24 @@ class Groups(NamedTuple):
         """Row of the file with which a group begins."""
         return int(self.ends[g - 1]) if g else 0
 
-    def runs(self, chosen: Sequence[int], least: int) -> list[list[int]]:
-        """The chosen groups by turns: as few at a time as hold `least` rows.
+    def rows(self, chosen: Sequence[int]) -> int:
+        """How many rows these groups hold."""
+        return sum(int(self.ends[g]) - self.start(g) for g in chosen)
+
+    def runs(self, chosen: Sequence[int], most: int) -> list[list[int]]:
+        """The chosen groups by turns: as many at a time as hold no more than `most` rows, but one at least.
 
         pyarrow lets go of the pages of one turn before it takes those of the next.
         """
         found: list[list[int]] = []
-        rows = least
+        rows = most
         for g in chosen:
-            if rows >= least:
+            more = self.rows([g])
+            if rows + more > most or not found:
                 found.append([])
                 rows = 0
             found[-1].append(g)
-            rows += int(self.ends[g]) - self.start(g)
+            rows += more
         return found
 
     def place(self, path: str, first: int, i: int) -> str:
@@ -99,6 +106,21 @@ def readable(path: str, rows: Callable[[], int]) -> Iterator[None]:
             raise DataError(path, f"cannot be read after row {rows()}: {os.strerror(code)}") from None
         what = (str(e) or type(e).__name__).splitlines()[0]
         raise DataError(path, f"is not a readable Parquet file: {what}") from None
+
+
+def decoded(file: Any, run: Sequence[int], names: Sequence[str]) -> Any:
+    """The whole of some row groups as one batch."""
+    columns: list[Any] = []
+    for at in range(0, len(names), TOGETHER):
+        some = file.read_row_groups(run, columns=names[at : at + TOGETHER], use_threads=False)
+        columns += [whole(some.column(name)) for name in names[at : at + TOGETHER]]
+    return pa.RecordBatch.from_arrays(columns, names)
+
+
+def value_bytes(schema: Any, names: Sequence[str]) -> int:
+    """Bytes of a decoded row of numbers: at most 8 for each of these columns."""
+    types = dict(zip(schema.names, schema.types, strict=True))
+    return max(1, sum(4 if types[name] == pa.float32() else 8 for name in names))
 
 
 def row_bytes(metadata: Any, layout: Layout) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,15 +35,24 @@ Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.float32]  # NaN where miss
 Column: TypeAlias = Numbers | Words
 
 
+class Lying(NamedTuple):
+    """Where columns of numbers lie, each in one piece."""
+
+    at: NDArray[np.int64]  # (columns,) addresses
+    wide: NDArray[np.bool_]  # (columns,) whether float64, else float32
+
+
 class Table(dict[str, Column]):
-    """Columns by name, in the order of the file.
+    """Columns by name, in the order of the file. The numbers may be there for kernels, in one of two ways.
 
     matrix: (n, FIRST + columns) the same numbers once more, by rows, each where a block has it: the j-th column, from
         1, stands in column j + 1. What stands before is zero. None where a column holds words, or rows were not laid
         out. The columns of a table that has it are views of it.
+    lying: where the columns lie. None where one holds words, or where there is a matrix.
     """
 
     matrix: Numbers | None = None
+    lying: Lying | None = None
 
     @classmethod
     def laid_out(cls, names: Iterable[str], matrix: Numbers) -> Table:
@@ -52,11 +61,21 @@ class Table(dict[str, Column]):
         table.matrix = matrix
         return table
 
+    @classmethod
+    def of_numbers(cls, columns: Mapping[str, Numbers]) -> Table:
+        """The table of columns that each lie in one piece."""
+        table = cls(columns)
+        at = [column.__array_interface__["data"][0] for column in columns.values()]
+        wide = [column.itemsize == np.float64().itemsize for column in columns.values()]
+        table.lying = Lying(np.array(at, np.int64), np.array(wide, np.bool_))
+        return table
+
     def rows(self, which: Any) -> Table:
         """Some of the rows, by a slice or by their positions."""
         if self.matrix is not None:
             return Table.laid_out(self, self.matrix[which])
-        return Table({name: _part(column, which) for name, column in self.items()})
+        rows: dict[str, Any] = {name: _part(column, which) for name, column in self.items()}
+        return Table(rows) if self.lying is None else Table.of_numbers(rows)
 
 
 class Cursor(NamedTuple):
@@ -123,3 +142,19 @@ def take(raw: Raw, rows: NDArray[np.int64]) -> Raw:
         data = raw.data.rows(rows)
     label = None if raw.label is None else _part(raw.label, rows)
     return Raw(raw.row[rows], data, label, lambda i: raw.where(int(rows[i])), raw.head, raw.at)
+
+
+def cut(raw: Raw, first: int, end: int) -> Raw:
+    """Rows first to end of a block."""
+
+    def words(w: Words) -> Words:
+        return Words(w.code[first:end], w.names)
+
+    data: Sparse | Table
+    if isinstance(raw.data, Sparse):
+        a, b = int(raw.data.indptr[first]), int(raw.data.indptr[end])
+        data = Sparse(raw.data.indptr[first : end + 1] - a, raw.data.column[a:b], raw.data.value[a:b])
+    else:
+        data = raw.data.rows(slice(first, end))
+    label = words(raw.label) if raw.label is not None else None
+    return Raw(raw.row[first:end], data, label, lambda i: raw.where(first + i), raw.head, raw.at)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bigclf import start
-from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Table, Words
+from bigclf.reading.raw import Cursor, Raw, Skips, cut
 from bigclf.reading.span import first_row
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Stream:
             first = int(np.searchsorted(raw.row, self.from_row))
             if first < n:
                 yield cut(raw, first, n) if first else raw
+            del raw
 
     def _open(self) -> Iterator[Raw]:
         until = first_row(None, self.share) + self.limit if self.limit else None
@@ -97,19 +98,3 @@ class Stream:
             until=until,
         )
         return iter(self._reader)
-
-
-def cut(raw: Raw, first: int, end: int) -> Raw:
-    """Rows first to end of a block."""
-
-    def words(w: Words) -> Words:
-        return Words(w.code[first:end], w.names)
-
-    data: Sparse | Table
-    if isinstance(raw.data, Sparse):
-        a, b = int(raw.data.indptr[first]), int(raw.data.indptr[end])
-        data = Sparse(raw.data.indptr[first : end + 1] - a, raw.data.column[a:b], raw.data.value[a:b])
-    else:
-        data = raw.data.rows(slice(first, end))
-    label = words(raw.label) if raw.label is not None else None
-    return Raw(raw.row[first:end], data, label, lambda i: raw.where(first + i), raw.head, raw.at)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bigclf.errors import DataError
 from bigclf.reading.labels import NUMBER, canonical
 from bigclf.reading.options import MISSING_TOKENS, ReadOptions
-from bigclf.reading.raw import Cursor, Skips, Words
+from bigclf.reading.raw import Cursor, Numbers, Skips, Words
 from bigclf.reading.source import Source
 from bigclf.reading.span import SHARE_ROWS, Share, first_row
 
@@ -38,6 +38,11 @@ class Kinds:
     label: str | None
     forced: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+
+    @property
+    def plain(self) -> bool:
+        """Whether all columns hold numbers."""
+        return {kind for _, kind in self.columns} == {"number"}
 
     def named(self, options: ReadOptions) -> ReadOptions:
         """The options with names in place of numbers and `last`: in another file those may mean other columns."""
@@ -231,7 +236,7 @@ def words(codes: NDArray[Any], names: Sequence[str | None]) -> Words:
     return Words(code.take(codes), list(index))
 
 
-def finite(values: NDArray[np.float64]) -> bool:
+def finite(values: Numbers) -> bool:
     """Whether no value is infinite or NaN; the sum tells it in all usual cases."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

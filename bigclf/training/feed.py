@@ -11,7 +11,7 @@ import numpy as np
 from bigclf import block as blk
 from bigclf.core import TILE, Block
 from bigclf.reading.encode import Encoder
-from bigclf.reading.raw import Raw, take
+from bigclf.reading.raw import Raw, cut
 
 SECONDS = 0.25  # that a piece shall last: between pieces a signal is answered
 FIRST, FASTER = 64, 8  # rows of the first piece; how many times as many the next may have
@@ -60,7 +60,7 @@ class Feed:
             yield from self._taken(raw)
         while self.tiler is None and start < n:
             end, began = min(start + self.most, n), time.monotonic()
-            yield from self._taken(raw if end - start == n else take(raw, np.arange(start, end)))
+            yield from self._taken(raw if end - start == n else cut(raw, start, end))
             times = SECONDS / max(time.monotonic() - began, 1e-9)
             self.most = max(1, int((end - start) * min(times, FASTER))) if times < FASTER or end < n else self.most
             start = end

@@ -44,6 +44,7 @@ def encoded(rows: Iterable[Raw], encoder: Encoder, feed: Feed) -> Iterator[Recor
             at = None
         if at is not None:
             yield Record(None, at, end, encoder.used, encoder.schema.zero_based)
+        del raw  # it need not wait for the next one
 
 
 def write(f: IO[bytes], record: Record, base: int) -> int:
