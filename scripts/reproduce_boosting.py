@@ -1,14 +1,13 @@
 """Online boosting of many classes over the sets at hand, each method beside its base alone, and beside MOA.
 
     python scripts/reproduce_boosting.py [--data FOLDER] [--runs 1] [--bases vfdt,gnb,arow] [--members 10]
-                                         [--rows 5000] [--slow-rows 1000] [--moa-jar FILE] [--moa-seconds 2]
+                                         [--rows 5000] [--moa-jar FILE] [--moa-seconds 2]
                                          [--only NAME,...] [--markdown FILE] [--json FILE]
 
 The methods are those of Carvalho Santos & Barros (Artificial Intelligence Review 53, 2020), oabm1 and oabm2, and
 earlier ones. No figure of that article is at hand, so none stands here. Each row is predicted, then learned. All get
 the same rows: the first --rows of a random order, one order a run; columns have mean 0 and standard deviation 1 over
-the whole set, words are columns of 0 and 1 before that, and gaps are the mean. adob and bole get the first --slow-rows
-only (0: none), where the others are told at the same row.
+the whole set, words are columns of 0 and 1 before that, and gaps are the mean.
 
 With the jar of MOA (it is in the Python package capymoa) and Java, its HoeffdingTree and its OzaBoost, by weights, get
 the same numbers, and stand beside vfdt and oza-boost --moa-compat. MOA splits a leaf in the end even where no split
@@ -43,10 +42,9 @@ from bigclf.training.metrics import add_pairs, measures
 from bigclf.units import code_matrix
 
 ALONE = "alone"
-QUICK = (ALONE, "oabm1", "oabm2", "oza-boost")
-SLOW = ("adob", "bole")
+METHODS = (ALONE, "oabm1", "oabm2", "oza-boost", "adob", "bole")
 BASES = ("vfdt", "gnb", "arow", "pa-1")
-MEASURES = ("accuracy", "kappa", "bytes", "us", "early")  # early: accuracy at --slow-rows
+MEASURES = ("accuracy", "kappa", "bytes", "us")
 MOA = Path(__file__).with_name("MoaPrequential.java")
 # What stands beside a learner of MOA's: ours, method and more options.
 LIKE = {
@@ -72,13 +70,13 @@ def learner(method: str, base: str, members: int, **more: Any) -> Learner:
     )
 
 
-def play(method: Learner, rows: Encoded, at: NDArray[np.int64], early: int) -> list[float]:
+def play(method: Learner, rows: Encoded, at: NDArray[np.int64]) -> list[float]:
     """MEASURES over the rows at these places."""
     found = run(method, tiles(rows.X, rows.y, at), code_matrix(rows.classes))
     took = found.seconds * 1e6 / len(at)
     held = sum(a.nbytes for a in flatten(found.state).values())
     accuracy, kappa = judged(rows, at, found.guess)
-    return [accuracy, kappa, held, took, judged(rows, at[:early], found.guess[:early])[0]]
+    return [accuracy, kappa, held, took]
 
 
 def judged(rows: Encoded, at: NDArray[np.int64], guess: NDArray[Any]) -> tuple[float, float]:
@@ -93,7 +91,7 @@ def compiled(method: str, base: str, members: int, dtype: str, many: bool) -> No
     """Compile what rows of this kind need, so that no time holds it."""
     names = ["0", "1", "2"][: 2 + many]
     rows = Encoded(np.array([[1.0, 0.5], [0.5, 1.0], [1.0, 1.0]], dtype), np.array([0, 1, 2 * many], np.int32), names)
-    play(learner(method, base, members), rows, np.arange(3), 3)
+    play(learner(method, base, members), rows, np.arange(3))
 
 
 def measure(rows: Encoded, at: NDArray[np.int64], chosen: argparse.Namespace) -> dict[str, dict[str, list[float]]]:
@@ -101,10 +99,9 @@ def measure(rows: Encoded, at: NDArray[np.int64], chosen: argparse.Namespace) ->
     found: dict[str, dict[str, list[float]]] = {}
     for base in chosen.bases:
         found[base] = {}
-        for method in (*QUICK, *(SLOW if chosen.slow_rows else ())):
+        for method in METHODS:
             compiled(method, base, chosen.members, str(rows.X.dtype), len(rows.classes) > 2)
-            some = at[: chosen.slow_rows] if method in SLOW else at
-            found[base][method] = play(learner(method, base, chosen.members), rows, some, chosen.slow_rows or len(at))
+            found[base][method] = play(learner(method, base, chosen.members), rows, at)
     return found
 
 
@@ -127,9 +124,7 @@ def beside_moa(rows: Encoded, at: NDArray[np.int64], chosen: argparse.Namespace)
         if name in LIKE:
             found[name] = [*judged(rows, at, np.array(guess, int)), float(took)]
             for title, method, more in LIKE[name]:
-                accuracy, kappa, _, took_we, _ = play(
-                    learner(method, "vfdt", chosen.members, **more), rows, at, len(at)
-                )
+                accuracy, kappa, _, took_we = play(learner(method, "vfdt", chosen.members, **more), rows, at)
                 found[title] = [accuracy, kappa, took_we]
     return found
 
@@ -175,28 +170,17 @@ def human(size: float) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
 
 
-def means(done: list[dict[str, Any]], base: str, methods: Sequence[str], measure: str = "accuracy") -> str:
+def means(done: list[dict[str, Any]], base: str, methods: Sequence[str]) -> str:
     """Over the sets, of these methods; beside the base alone, sets won and lost of accuracies that differ by 0.0005."""
     values = np.array([[s["bases"][base][m] for m in methods] for s in done])  # (sets, methods, measures)
-    judge = values[:, :, MEASURES.index(measure)]
+    judge = values[:, :, 0]
     rank, rows = ranks(judge.round(6)).mean(axis=0), []
     for m, method in enumerate(methods):
         gain = judge[:, m] - judge[:, 0]
-        cells = [f"{judge[:, m].mean():.4f}", f"{rank[m]:.2f}"]
-        cells.append("-" if m == 0 else f"{int((gain > 0.0005).sum())} / {int((gain < -0.0005).sum())}")
-        if measure == "accuracy":
-            _, kappa, held, took, _ = values[:, m].mean(axis=0)
-            cells[1:1] = [f"{kappa:.4f}"]
-            cells += [human(held), f"{took:.1f}"]
-        else:
-            cells.append(f"{values[:, m, MEASURES.index('us')].mean():.0f}")
-        rows.append([method, *cells])
-    head = ["accuracy", "mean rank", "won / lost"]
-    if measure == "accuracy":
-        head = [head[0], "kappa", *head[1:], "state", "us a row"]
-    else:
-        head.append("us a row")
-    return table([base, *head], rows)
+        accuracy, kappa, held, took = values[:, m].mean(axis=0)
+        won = "-" if m == 0 else f"{int((gain > 0.0005).sum())} / {int((gain < -0.0005).sum())}"
+        rows.append([method, f"{accuracy:.4f}", f"{kappa:.4f}", f"{rank[m]:.2f}", won, human(held), f"{took:.1f}"])
+    return table([base, "accuracy", "kappa", "mean rank", "won / lost", "state", "us a row"], rows)
 
 
 def by_moa(done: list[dict[str, Any]]) -> list[str]:
@@ -235,14 +219,12 @@ def report(done: list[dict[str, Any]], chosen: argparse.Namespace) -> str:
         "Each row is predicted, then learned. Won / lost: sets where a method is more or less accurate than its base.",
     ]
     for base in chosen.bases:
-        lines += ["", f"## {base}", "", means(done, base, QUICK)]
-        if chosen.slow_rows:
-            lines += ["", f"At row {chosen.slow_rows}:", "", means(done, base, (*QUICK, *SLOW), "early")]
+        lines += ["", f"## {base}", "", means(done, base, METHODS)]
     lines += ["", "## MOA"]
     lines += by_moa(done) if chosen.moa_jar else ["", f"Left out: {chosen.no_moa}."]
     rows = [
         [s["set"], str(s["rows"]), str(s["columns"]), str(s["classes"])]
-        + [f"{v[m][0]:.3f}" for v in s["bases"].values() for m in QUICK]
+        + [f"{v[m][0]:.3f}" for v in s["bases"].values() for m in METHODS]
         for s in done
     ]
     head = [
@@ -250,7 +232,7 @@ def report(done: list[dict[str, Any]], chosen: argparse.Namespace) -> str:
         "rows",
         "columns",
         "classes",
-        *(b if m == ALONE else f"{m} {b}" for b in chosen.bases for m in QUICK),
+        *(b if m == ALONE else f"{m} {b}" for b in chosen.bases for m in METHODS),
     ]
     return "\n".join([*lines, "", "## Accuracy by set", "", table(head, rows)]) + "\n"
 
@@ -261,15 +243,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--bases", default="vfdt,gnb,arow", help=f"of {', '.join(BASES)}; default the first three")
     parser.add_argument("--members", type=int, default=10, help="of each ensemble; default 10")
     parser.add_argument("--rows", type=int, default=5000, help="of a set at most; default 5000")
-    parser.add_argument("--slow-rows", type=int, default=1000, help="the same for adob and bole; default 1000, 0: none")
     parser.add_argument("--moa-jar", type=Path, metavar="FILE", help="moa.jar, which is in the package capymoa")
     parser.add_argument("--moa-seconds", type=float, default=2.0, help="that each of its learners runs; default 2")
     chosen = parsed(parser, argv, SETS.split())
     chosen.bases = chosen.bases.split(",")
     if unknown := [b for b in chosen.bases if b not in BASES]:
         parser.error(f"--bases: no base {', '.join(unknown)}; there are {', '.join(BASES)}")
-    if min(chosen.members, chosen.rows) < 1 or chosen.slow_rows < 0:
-        parser.error("--members, --rows: at least 1; --slow-rows: at least 0")
+    if min(chosen.members, chosen.rows) < 1:
+        parser.error("--members, --rows: at least 1")
     chosen.no_moa = "no --moa-jar FILE"
     if chosen.moa_jar and not chosen.moa_jar.is_file():
         chosen.no_moa = f"there is no file {chosen.moa_jar}"
@@ -279,7 +260,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         chosen.moa_jar = None
     if not chosen.moa_jar:
         print(f"MOA is left out: {chosen.no_moa}", file=sys.stderr)
-    more = {"rows": chosen.rows, "slow_rows": chosen.slow_rows, "members": chosen.members, "measures": MEASURES}
+    more = {"rows": chosen.rows, "members": chosen.members, "measures": MEASURES}
     return compare(chosen, measured(chosen), lambda done: report(done, chosen), **more)
 
 

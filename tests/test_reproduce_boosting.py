@@ -51,7 +51,7 @@ def sets(tmp_path):
 
 def made(name, **accuracy):
     """A set whose methods have these accuracies, of base vfdt."""
-    return {"set": name, "bases": {"vfdt": {m.replace("_", "-"): [v, v / 2, 2e3, 1.5, v] for m, v in accuracy.items()}}}
+    return {"set": name, "bases": {"vfdt": {m.replace("_", "-"): [v, v / 2, 2e3, 1.5] for m, v in accuracy.items()}}}
 
 
 def test_rows_are_predicted_before_they_are_learned():
@@ -59,24 +59,15 @@ def test_rows_are_predicted_before_they_are_learned():
     rows = Encoded(np.array([[1, 0.0], [1, 4.0], [1, 1.0], [1, 3.99]]), np.array([0, 1, 0, 1], np.int32), ["0", "1"])
     found = run(script.learner("alone", "gnb", 1), tiles(*rows[:2], np.arange(4)), code_matrix(rows.classes))
     assert found.guess.tolist() == [1, 0, 0, 1] and found.state.n.tolist() == [2.0, 2.0]
-    accuracy, kappa, held, _, early = script.play(script.learner("alone", "gnb", 1), rows, np.arange(4), 3)
-    assert (accuracy, kappa, early) == (0.5, 0.0, 1 / 3)
+    accuracy, kappa, held, _ = script.play(script.learner("alone", "gnb", 1), rows, np.arange(4))
+    assert (accuracy, kappa) == (0.5, 0.0)
     assert held == 8 * (2 + 2 * (2 * 2) + 2)  # n; mean and M2 of 2 columns, code
-
-
-def test_early_rows_are_those_of_a_shorter_run():
-    rows, at = clouds(1500), np.arange(1500)[::-1]
-    for method in script.QUICK:
-        whole = script.play(script.learner(method, "vfdt", 3), rows, at, 1100)
-        short = script.play(script.learner(method, "vfdt", 3), rows, at[:1100], 1100)
-        assert whole[4] == short[0] == short[4] != whole[0]
-        assert whole[3] > 0
 
 
 def test_members_are_so_many():
     rows, at = clouds(50), np.arange(50)
-    one, ten = (script.play(script.learner("oabm2", "gnb", m), rows, at, 50)[2] for m in (1, 10))
-    alone = script.play(script.learner("alone", "gnb", 1), rows, at, 50)[2]
+    one, ten = (script.play(script.learner("oabm2", "gnb", m), rows, at)[2] for m in (1, 10))
+    alone = script.play(script.learner("alone", "gnb", 1), rows, at)[2]
     assert alone < one and 9 * alone < ten - one < 10 * alone
 
 
@@ -91,9 +82,6 @@ def test_means_ranks_and_sets_won():
     assert lines[2] == "| alone | 0.5000 | 0.2500 | 2.33 | - | 2.0 kB | 1.5 |"
     assert lines[3] == "| oabm1 | 0.5000 | 0.2500 | 2.00 | 1 / 1 | 2.0 kB | 1.5 |"
     assert lines[4] == "| oabm2 | 0.6000 | 0.3000 | 1.67 | 2 / 1 | 2.0 kB | 1.5 |"
-    early = script.means(done, "vfdt", ("alone", "oabm2"), "early").splitlines()
-    assert early[0] == "| vfdt | accuracy | mean rank | won / lost | us a row |"
-    assert early[3] == "| oabm2 | 0.6000 | 1.33 | 2 / 1 | 2 |"
 
 
 def test_differences_from_moa_are_told():
@@ -113,21 +101,19 @@ def test_differences_from_moa_are_told():
 
 def test_two_sets_are_repeated(sets, capsys):
     words = ["--data", str(sets), "--only", SETS, "--bases", "gnb,vfdt", "--members", "3", "--rows", "250"]
-    more = ["--json", str(sets / "told.json"), "--markdown", str(sets / "told.md"), "--slow-rows", "60"]
+    more = ["--json", str(sets / "told.json"), "--markdown", str(sets / "told.md")]
     assert script.main([*words, *more]) == 0
     said = capsys.readouterr()
     assert said.out == (sets / "told.md").read_text()
     assert "Left out: no --moa-jar FILE." in said.out and "MOA is left out: no --moa-jar FILE" in said.err
-    assert said.out.count("At row 60:") == 2 and "| wine | 300 | 3 | 3 |" in said.out
+    assert "| wine | 300 | 3 | 3 |" in said.out
     told = json.loads((sets / "told.json").read_text())
-    assert (told["runs"], told["rows"], told["slow_rows"], told["members"]) == (1, 250, 60, 3)
+    assert (told["runs"], told["rows"], told["members"]) == (1, 250, 3)
     easy, hard = (told["sets"][i]["bases"] for i in range(2))
     for base in ("gnb", "vfdt"):
-        assert list(easy[base]) == [*script.QUICK, *script.SLOW]
-        for method in (*script.QUICK, "adob"):
+        assert list(easy[base]) == list(script.METHODS)
+        for method in script.METHODS:
             assert easy[base][method][0] > hard[base][method][0] > 1 / 3, (base, method)
-    assert script.main([*words, "--slow-rows", "0"]) == 0
-    assert "adob" not in capsys.readouterr().out
 
 
 def test_rows_are_handed_to_moa(sets, tmp_path, monkeypatch, capsys):
@@ -144,7 +130,7 @@ def test_rows_are_handed_to_moa(sets, tmp_path, monkeypatch, capsys):
     java.chmod(0o755)
     (tmp_path / "moa.jar").touch()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    words = ["--data", str(sets), "--only", "wine", "--bases", "vfdt", "--members", "2", "--slow-rows", "0"]
+    words = ["--data", str(sets), "--only", "wine", "--bases", "vfdt", "--members", "2"]
     words += ["--moa-jar", str(tmp_path / "moa.jar"), "--moa-seconds", "1.5"]
     assert script.main([*words, "--json", str(sets / "told.json")]) == 0
     out = capsys.readouterr().out
