@@ -34,8 +34,9 @@ def entry(kernel: Any, args: tuple[Any, ...]) -> Entry:
     kinds = tuple(map(typeof, args))
     kernel.compile(kinds)
     made = kernel.overloads[kinds]
-    address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-    return Entry(address, args, None if made.signature.return_type == types.none else 0)
+    address, told = made.library.get_pointer_to_function(made.fndesc.llvm_func_name), made.signature.return_type
+    assert told == types.none or isinstance(told, types.Integer)
+    return Entry(address, args, None if told == types.none else 0)
 
 
 def arrays(args: Any) -> list[Array]:
@@ -128,7 +129,7 @@ def _again(like: Any, row: Iterator[Any]) -> Any:
         return np.frombuffer(room, like.dtype).reshape(shape)
     if isinstance(like, float):
         return struct.unpack("d", struct.pack("Q", first))[0]
-    return type(like)(first)
+    return type(like)(first - (first >> 63 << 64))
 
 
 def _interpreted(entry: Entry, table: Array, k: int) -> bool:

@@ -28,7 +28,7 @@ from bigclf.reading.schema import Schema
 from bigclf.units import code_matrix
 from bigclf.weighting import ClassWeight
 
-FORMAT = 2
+FORMAT = 3
 PART = 1 << 17  # numbers written at once
 
 
@@ -42,7 +42,20 @@ def upgrade_1(header: dict[str, Any], arrays: dict[str, Array]) -> None:
         arrays["state/shown"] = np.array([arrays["state/rows"].sum()])
 
 
-UPGRADES: dict[int, Callable[[dict[str, Any], dict[str, Array]], None]] = {1: upgrade_1}  # to the next, in place
+def upgrade_2(header: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Format 2 had no sums by which logistic regression makes its steps longer, and the average's power was 7."""
+    for name in [name for name in arrays if name.endswith("/scale") and f"{name[:-5]}square" in arrays]:
+        for sums in ("length", "entries"):
+            arrays[name[:-5] + sums] = np.ones(len(arrays[name]))
+    params, name, at = header["params"], header["algorithm"], ""
+    while name != "logistic" and f"{at}base" in params:
+        name, at = params[f"{at}base"], f"{at}base-"
+    if name == "logistic" and params.get(f"{at}average", True):
+        params.setdefault(f"{at}average-power", 7)
+
+
+# to the next format, in place
+UPGRADES: dict[int, Callable[[dict[str, Any], dict[str, Array]], None]] = {1: upgrade_1, 2: upgrade_2}
 
 
 @dataclass

@@ -161,6 +161,15 @@ def test_missing_numbers_take_the_mean_or_zero_or_are_faults():
     assert encoder.skips.rows == 1
 
 
+@pytest.mark.parametrize("missing", ["skip", "error"])
+def test_a_row_that_is_left_out_is_looked_at_for_infinite_values_first(missing):
+    """A reader may leave them to the encoder."""
+    schema = make_schema([table("ab", x=[1.0, 2.0], z=[1.0, 2.0])], None, Wishes(missing=missing), Counter())
+    bad = table("aab", x=[1.0, np.nan, 2.0], z=[1.0, -np.inf, 2.0])
+    with pytest.raises(DataError, match=r"t.csv:3: column 'z': value -inf is not finite"):
+        encode(bad, Encoder(schema, Skips(True)))
+
+
 def test_a_column_far_from_zero_keeps_its_spread_in_float32():
     x = 1e9 + np.arange(100.0)
     (block,), encoder = encode(table("ab" * 50, x=list(x)))

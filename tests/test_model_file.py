@@ -187,3 +187,16 @@ def test_a_model_of_format_1_predicts_as_it_did(good, folder):
     )
     good("train", data, "--continue", old, "-o", "n.npz", "-q")
     assert load(folder / "n.npz").state.shown[0] == 540 == load(folder / "n.npz").rows
+
+
+def test_a_logistic_model_of_format_2_predicts_as_it_did_and_goes_on(good, folder):
+    """Trained by the version before steps were made longer, on heart_scale.svm: two members."""
+    old = Path(__file__).parent / "models" / "format2.npz"
+    data = Path(__file__).parent.parent / "sample_data" / "heart_scale.svm"
+    lines = [line.split("\t") for line in good("predict", old, data, "--scores", "-q").lines[:3]]
+    assert [line[0] for line in lines] == ["1", "1", "-1"]
+    want = [1.0000008594629364, 5.641883952750461e-7, -1.0000005261399179]
+    np.testing.assert_allclose([float(line[1]) for line in lines], want, rtol=1e-12)
+    good("train", data, "--continue", old, "-o", "n.npz", "-q")
+    state = load(folder / "n.npz").state
+    assert load(folder / "n.npz").rows == 540 and (state.base[0].length > 1.0).all()

@@ -301,6 +301,15 @@ def test_labels_of_whole_numbers_are_the_words_of_their_values(type, spread):
         assert len(set(found.names)) == len(found.names) == len(set(values.tolist()))
 
 
+def test_blocks_whose_labels_are_words_have_few_rows(write):
+    """The names may be long; those of numbers are as large as the block size says."""
+    n, kinds = 3 * parquet.MOST_ROWS, Kinds((("a", "number"),), "y")
+    for y, most in (([0, 1], n), (["no" * 200, "yes"], parquet.MOST_ROWS)):
+        write("t.parquet", a=pa.array([0.5] * n, pa.float32()), y=y * (n // 2))
+        sizes = [len(raw.row) for raw in open_parquet("t.parquet", block_size=8 << 20, kinds=kinds)]
+        assert sum(sizes) == n and max(sizes) == most
+
+
 @pytest.mark.parametrize("types", [("float32",) * 3, ("float64",) * 3, ("float32", "float64", "float32")])
 @pytest.mark.parametrize("size", [100, 10_000, 1 << 20])
 @pytest.mark.parametrize("short", [0, 100, 1000])

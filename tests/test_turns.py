@@ -83,7 +83,8 @@ def test_the_loop_is_row_by_row_to_the_bit_however_rows_are_cut(monkeypatch, bas
     ensemble = compose.adaboost
     monkeypatch.setattr(compose, "adaboost", lambda of, how: ensemble([replace(b, call=None) for b in of], how))
     want = went(method, base, options, rows, y, classes, cuts[2])
-    assert base != "vfdt" or max(map(len, want.values())) > 3
+    if base == "vfdt" and "on_weak" not in options:  # trees do split
+        assert max(len(a) for name, a in want.items() if name.endswith("/node")) > 4
     for name, a in one.items():
         assert a.tobytes() == parts[name].tobytes() == want[name].tobytes(), name
 
@@ -173,9 +174,9 @@ from bigclf.units import new_plan
 for base in ("pa-1", "pa-2", "arow"):
     for options in ({}, {"draw": "poisson", "on_weak": "reset"}, {"apply": "repeat", "draw": "round"}):
         for code in (np.array([[-1, 1]]), 2 * np.eye(3, dtype=np.int8) - 1):
-            learner, y = registry.build("bole", base=base, **options), np.zeros(1, np.int32)
+            learner, y = registry.build("bole", base=base, **options), np.zeros(2, np.int32)
             s = learner.init(Shape(len(code), 4, code.shape[1]))
-            learner.update(s, Block(np.arange(1), np.ones((1, 4)), y), new_plan(code.astype(np.int8), y))
+            learner.update(s, Block(np.arange(2), np.ones((2, 4)), y), new_plan(code.astype(np.int8), y))
 print(len(turns.learn.signatures), len(linear.update.signatures), len(confidence.update_diag.signatures))
 """
 

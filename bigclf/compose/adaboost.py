@@ -61,7 +61,10 @@ class Turn(NamedTuple):
 
 
 def adaboost(bases: Sequence[Learner], how: How) -> Learner:
-    """The ensemble. Members that are ranked, or may begin anew, go row by row: slow where a base is no single call."""
+    """The ensemble. Members that are ranked, or may begin anew, go row by row.
+
+    That is slow where a base is no single call, and with the losses of M2.
+    """
     many, rule = len(bases), how.rule
 
     def init(shape: Shape) -> Members:
@@ -71,7 +74,7 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
     def update(s: Members, block: Block, plan: Plan) -> Members:
         if not (how.reset or how.ranked):
             return whole(s, block, plan)
-        if bases[0].call is not None and rule.kind != ab.M2:
+        if bases[0].call is not None and rule.kind != ab.M2 and block.y.size > 1:  # for one row, more than it saves
             return compiled(s, block, plan)
         for i in range(block.y.size):
             one = Block(block.row[i : i + 1], take(block.X, i, i + 1), block.y[i : i + 1])

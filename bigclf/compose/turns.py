@@ -47,8 +47,12 @@ def one_by_one(
     while start < rows.y.size:
         start = turns.learn(rows, turn, base, table, places, X, one, shown, start)
         for m in map(int, np.flatnonzero(turn.want)):
-            more = bases[m].roomier
-            new[m] = anew(m, new[m]) if turn.want[m] == turns.ANEW or more is None else more(new[m])
+            if turn.want[m] == turns.ANEW:
+                new[m] = anew(m, new[m])
+            else:
+                more = bases[m].roomier
+                assert more is not None  # its kernel stops for want of room
+                new[m] = more(new[m])
             calls[m] = call(m, new[m])
             table[m], places[m] = words(calls[m][1:]), own(calls[m][1:])
         turn.want[:] = turns.NOTHING

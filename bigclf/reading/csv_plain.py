@@ -52,9 +52,8 @@ class Plain:
     @classmethod
     def of(cls, layout: Layout, kinds: Kinds, dialect: Dialect, need_label: bool, labels: Labels) -> Plain | None:
         """What reads a file of these columns; None where they are not plain."""
-        numbers = bool(kinds.columns) and all(kind == "number" for _, kind in kinds.columns)
         usual = dialect.delimiter in _DELIMITERS and dialect.quote in _QUOTES and dialect.decimal == "."
-        return cls(layout, dialect, need_label, labels) if numbers and usual else None
+        return cls(layout, dialect, need_label, labels) if kinds.plain and usual else None
 
     def take(self, buffer: NDArray[np.uint8], start: int, end: int, line: int, most: int = -1) -> Taken:
         """Rows of buffer[start:end], which begins with line number `line`; not more than `most`, if that is not -1.

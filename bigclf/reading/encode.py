@@ -17,7 +17,7 @@ from bigclf.block import Csr, cols
 from bigclf.core import TILE, Block
 from bigclf.errors import DataError
 from bigclf.reading.column_kernel import TURN, finish_columns
-from bigclf.reading.encode_faults import first_beyond, not_finite, refuse_endless, zero_indices
+from bigclf.reading.encode_faults import first_beyond, not_finite, refuse_endless, refuse_infinite, zero_indices
 from bigclf.reading.encode_kernel import (
     BIG,
     DONE,
@@ -272,8 +272,10 @@ class Encoder:
     def _without_gaps(self, raw: Raw) -> Raw:
         """Rows without missing values; the others are faults."""
         assert isinstance(raw.data, dict)
-        bad = []
-        for i, name in self.expander.incomplete(raw.data, 0, len(raw.row)):
+        bad: list[int] = []
+        lacking = list(self.expander.incomplete(raw.data, 0, len(raw.row)))
+        refuse_infinite(raw, [i for i, _ in lacking])
+        for i, name in lacking:
             fault = DataError(raw.where(i), f"column '{name}': value is missing; --missing mean or zero would fill it")
             if self.schema.missing == "error" and self.skips.stop:
                 raise fault

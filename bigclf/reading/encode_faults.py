@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bigclf.core import Array
 from bigclf.errors import DataError
-from bigclf.reading.raw import Numbers, Raw, Sparse
+from bigclf.reading.raw import Numbers, Raw, Sparse, Words
 from bigclf.reading.schema import Schema
 
 
@@ -26,6 +26,15 @@ def first_beyond(F: Numbers, reference: Array, offset: Array, factor: Array, lim
 def not_finite(name: str, value: float) -> str:
     """What is told of an infinite value in a table."""
     return f"column {name!r}: value {value} is not finite"
+
+
+def refuse_infinite(raw: Raw, rows: list[int]) -> None:
+    """Refuse a table if there is an infinite value in one of these rows, which are not to be encoded."""
+    assert isinstance(raw.data, dict)
+    for name, column in raw.data.items() if rows else ():
+        if not isinstance(column, Words) and (bad := np.isinf(column[rows])).any():
+            row = rows[int(bad.argmax())]
+            raise DataError(raw.where(row), not_finite(name, column[row]))
 
 
 def zero_indices(raw: Raw, rows: Sparse, frozen: bool) -> int:

@@ -28,6 +28,6 @@ class ReadOptions:
     block_size: int = BLOCK_SIZE  # bytes of text (or of decoded Parquet) read at once
     threads: int = 1  # that parse LIBSVM text
     on_error: str = "stop"  # stop, skip
-    endless: bool = False  # infinite numbers are left to the encoder, which refuses them, where faults stop the run
+    endless: bool = False  # where faults stop the run, infinite numbers are left to the encoder, which refuses them
     need_label: bool = True  # False: rows without a label are accepted (predict)
     max_column: int = LAST_COLUMN  # larger LIBSVM columns are refused (without hash_bits)

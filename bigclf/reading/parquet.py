@@ -74,9 +74,6 @@ class ParquetReader(TableReader):
         size = row_bytes(metadata, layout)
         if self.rows == 0 and self._head:
             self._head = min(HEAD_ROWS, max(1, HEAD_BYTES // size))
-        names = [name for name, _ in layout.features]
-        if layout.label is not None:
-            names.append(cast("str", layout.label_name))
         groups = Groups.of(metadata)
         if mine is None:
             mine = list(range(groups.ends.size))
@@ -84,7 +81,7 @@ class ParquetReader(TableReader):
         first = self._from.offset if number == self._from.source else 0
         left = [g for g in mine if groups.ends[g] > first]
         at = groups.start(left[0]) if left else 0
-        for whole in self._batches(file, groups, left, names, size):
+        for whole in self._batches(file, groups, left, layout, size):
             passed = min(max(first - at, 0), whole.num_rows)
             at += passed
             batch = whole.slice(passed, None if self.until is None else self.until - self.rows)
@@ -100,10 +97,15 @@ class ParquetReader(TableReader):
             if self.rows == self.until:
                 return
 
-    def _batches(self, file: Any, groups: Groups, left: list[int], names: list[str], size: int) -> Iterator[Any]:
+    def _batches(self, file: Any, groups: Groups, left: list[int], layout: Layout, size: int) -> Iterator[Any]:
         """The rows of these row groups, some at a time; size: bytes of a row that holds words."""
+        names, schema = [name for name, _ in layout.features], file.schema_arrow
         plain = cast("Kinds", self.kinds).plain
-        rows = max(1, self.options.block_size // (value_bytes(file.schema_arrow, names) if plain else size))
+        if layout.label is not None:
+            label = cast("str", layout.label_name)
+            names.append(label)
+            plain = plain and _kind(schema.field(label).type) != "words"  # names of classes may be of any length
+        rows = max(1, self.options.block_size // (value_bytes(schema, names) if plain else size))
         rows = rows if plain else min(rows, MOST_ROWS)
         rows = rows // TILE * TILE or rows  # then blocks end with them, and no batch makes two
         for run in groups.runs(left, rows if plain else RUN * rows):

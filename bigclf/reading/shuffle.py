@@ -135,11 +135,13 @@ def join(raws: list[Raw], at: Cursor) -> Raw:
         parts: list[Any] = [r.data for r in raws]
         ends = np.cumsum([0] + [int(p.indptr[-1]) for p in parts])
         indptr = [parts[0].indptr[:1], *(p.indptr[1:] + e for p, e in zip(parts, ends, strict=False))]
-        columns = [np.concatenate([getattr(p, name) for p in parts]) for name in ("column", "value")]
-        data = Sparse(np.concatenate(indptr), *columns)
+        entries = [np.concatenate([getattr(p, name) for p in parts]) for name in ("column", "value")]
+        data = Sparse(np.concatenate(indptr), *entries)
     else:
         every: list[Any] = [r.data for r in raws]
-        data = Table({name: _column([tables[name] for tables in every]) for name in first})
+        columns = {name: _column([tables[name] for tables in every]) for name in first}
+        words = any(isinstance(column, Words) for column in columns.values())
+        data = Table(columns) if words else Table.of_numbers(columns)
     label = None if raws[0].label is None else _column([r.label for r in raws])
     return Raw(np.concatenate([r.row for r in raws]), data, label, where, False, at)
 
