@@ -102,6 +102,7 @@ COMPOSED = (
     "oadac2 --base pa-1",
     "oob --base logistic",
     "oabm1 --base gnb",
+    "oza-boost --base pa-2",
     "oabm2 --base pa-1",
     "bole --base gnb --members 3",
 )

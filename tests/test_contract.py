@@ -48,6 +48,25 @@ def test_cutting_the_stream_changes_no_byte(name, n, seed, cuts):
     same(whole, learner.finish(s) if learner.finish else s)
 
 
+@pytest.mark.parametrize("name", [name for name, learner in LEARNERS.items() if not learner.tiles])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_rows_of_many_classes_and_weights_may_come_one_by_one(name, weighed):
+    """More classes than sums take in one stride, and weights whose sums are rounded."""
+    learner, n, r = LEARNERS[name], 60, np.random.default_rng(30)
+    X, y = r.standard_normal((n, 4)), r.integers(0, 12, n).astype(np.int32)
+    weight, code = r.exponential(1.0, n), code_matrix([str(c) for c in range(12)])
+    left = []
+    for size in (n, 1, 7):
+        s = learner.init(Shape(12, 4, 12))
+        for a in range(0, n, size):
+            b = min(n, a + size)
+            plan = new_plan(code, y[a:b], weight[a:b] if weighed else None)
+            s = learner.update(s, Block(np.arange(a, b), X[a:b], y[a:b]), plan)
+        left.append(s)
+    same(left[0], left[1])
+    same(left[0], left[2])
+
+
 @each
 def test_dense_and_sparse_rows_give_the_same_scores(name):
     learner = LEARNERS[name]

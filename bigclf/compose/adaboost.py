@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from bigclf.compose.parts import counted, counts, private, row_keys
 from bigclf.compose.turns import one_by_one
 from bigclf.core import Array, Block, Learner, Plan, Scores, Shape, State
 from bigclf.kernels import adaboost as ab
-from bigclf.kernels.chance import shown
+from bigclf.kernels import chance
 from bigclf.kernels.turns import Rows
 from bigclf.state import shape_of
 
@@ -89,8 +90,15 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         weight = counts(plan) * plan.target.any(axis=0)
         lam = np.empty((K if rule.kind == ab.M2 else 1, n))
         ab.begin(rule.kind == ab.M2, weight, block.y, plan.target, lam)
-        seen = s.own.weight.cumsum()[-1] + np.cumsum(weight)  # in order, as compiled loops add
-        np.add.at(s.own.weight, block.y[weight > 0.0], weight[weight > 0.0])
+        sizes = np.zeros(
+            (classes, n + 1)
+        )  # weights of the classes before each row, added in order however rows are cut
+        sizes[:, 0] = s.own.weight
+        (shown,) = np.nonzero(weight)
+        sizes[block.y[shown], shown + 1] = weight[shown]
+        sizes = sizes.cumsum(axis=1)
+        s.own.weight[:] = sizes[:, n]
+        seen = reduce(np.add, sizes[:, :n]) + weight
         plain = plan._replace(weight=plan.weight[:0, :0], repeat=plan.repeat[:0, :0], post=lam[:1])
         ended = np.zeros(n, bool)
         over = ended[: later.shape[1]].copy()
@@ -101,7 +109,7 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
     def member(s: Members, m: int, turn: Turn, tally: Array, later: Array) -> tuple[Any, Plan]:
         """Member m learns the rows and is judged; its state, and its scores."""
         times = np.empty(turn.block.y.size)
-        shown(turn.lam.sum(axis=0), 1.0, how.draw, turn.key, m, times)
+        chance.shown(reduce(np.add, turn.lam), 1.0, how.draw, turn.key, m, times)  # in order, be it one row or many
         mine = counted(private(turn.plan), times, how.repeat)
         state = bases[m].update(s.base[m], turn.block, mine)
         judged = mine.pre if how.first else mine.post

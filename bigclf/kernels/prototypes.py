@@ -12,7 +12,7 @@ import numpy as np
 
 from bigclf.block import OPTIONS, entries, row_axpy, row_into, rows
 from bigclf.core import Array
-from bigclf.jit import helper, kernel, overload, types
+from bigclf.jit import exact_helper, helper, kernel, overload, types
 
 ROUNDING = 1e-12  # of squared norms, in the distances of sparse rows
 LINE = 8  # values of a cache line
@@ -73,13 +73,21 @@ def _distances(X, i, P, norm, n, out):  # type: ignore[no-untyped-def]
     return dense if isinstance(X, types.Array) else csr
 
 
-@helper
+@exact_helper
 def square(P: Array, k: int) -> float:
-    """Squared norm of prototype k of P (cols, slots)."""
-    s = 0.0
-    for j in range(P.shape[0]):
-        s += P[j, k] * P[j, k]
-    return s
+    """Squared norm of prototype k of P (cols, slots), added up in one order, however many slots there are."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    j = 0
+    while j + 4 <= P.shape[0]:
+        a += P[j, k] * P[j, k]
+        b += P[j + 1, k] * P[j + 1, k]
+        c += P[j + 2, k] * P[j + 2, k]
+        d += P[j + 3, k] * P[j + 3, k]
+        j += 4
+    while j < P.shape[0]:
+        a += P[j, k] * P[j, k]
+        j += 1
+    return (a + b) + (c + d)
 
 
 def rounding(X: Any, squares: float) -> float:
