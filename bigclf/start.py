@@ -67,6 +67,9 @@ def prepare() -> None:
     Importing makes some hundred thousand objects that stay: looking through them again and again costs a tenth of the
     start. Under a limit one arena of malloc must do: each further one maps 64 MiB.
     """
+    if sys.stderr is None:  # closed: nobody is told, and no file that is opened takes its place
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, as long as the process
+        os.dup2(sys.stderr.fileno(), 2)
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     if limit() is not None:

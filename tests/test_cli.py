@@ -658,3 +658,14 @@ def test_json_goes_with_quiet_and_nothing_else_on_stdout(write):
     assert json.loads(said.stdout)["rows"] == 4 and said.stderr
     said = child("train", "a.svm", "--json", "-q")
     assert json.loads(said.stdout)["rows"] == 4 and said.stderr == b""
+
+
+def test_a_closed_standard_error_costs_no_more_than_what_is_said_there(good, write, folder):
+    write("a.csv", csv(50))
+    good("train", "a.csv", "--label", "y", "--algo", "arow", "-q", "-o", "want.npz")
+    words = [sys.executable, "-m", "bigclf", "train", "a.csv", "--label", "y", "--algo", "arow"]
+    done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *words], cwd=folder, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (folder / "model.npz").read_bytes() == (folder / "want.npz").read_bytes()
+    done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *words, "--passes", "0"], cwd=folder, capture_output=True)
+    assert (done.returncode, done.stdout) == (2, b"")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import naive_drift as naive
 import numpy as np
@@ -375,3 +376,14 @@ def test_help_shows_what_a_detector_brings(good):
 def test_options_that_go_with_others_say_so(fault, write, words, why):
     write("a.csv", "kind,a\nx,1\ny,2\n")
     assert why in fault(2, "train", "a.csv", "--label", "kind", "--algo", *words.split(), "-o", "m.npz")
+
+
+def test_what_the_watched_learner_tells_is_told_too(good):
+    data = Path(__file__).parent.parent / "sample_data" / "segment.parquet"
+    argv = ["train", data, "--algo", "oabm2", "--base", "gnb", "--members", "3", "-q", "--json"]
+    alone = good(*argv).json["told"]
+    assert good(*argv, "--drift", "ddm", "--drift-level", "1000").json["told"] == alone | {
+        "warnings": 0,
+        "drifts": 0,
+        "last_drift": None,
+    }

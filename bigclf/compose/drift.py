@@ -154,7 +154,8 @@ def watched(base: Learner, detector: Detector, replace: bool) -> Learner:
 
     def told(s: Watched) -> dict[str, Any]:
         log = s.log
-        facts = {"warnings": int(log.warnings[0])} if detector.warns else {}
+        facts = base.told(s.base) if base.told is not None else {}
+        facts |= {"warnings": int(log.warnings[0])} if detector.warns else {}
         return facts | {"drifts": int(log.drifts[0]), "last_drift": int(log.last[0]) or None}
 
     refit = base.refit
