@@ -280,4 +280,6 @@ def _model(header: dict[str, Any], arrays: dict[str, Array]) -> Model:
     fault = learner.fault(model.state) if learner.fault is not None else None
     if fault:
         raise ValueError(fault)
+    if learner.told is not None:
+        learner.told(model.state)  # counts that are none have nothing to tell
     return model

@@ -142,6 +142,27 @@ def test_altered_files_are_refused(change, words, tmp_path):
         load(tmp_path / "bad.npz")
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("vfdt", "state/tally", np.inf),
+        ("vfdt", "state/tally", np.nan),
+        ("pa-1 --drift ddm", "state/log/drifts", np.inf),
+        ("oabm1 --base gnb --on-weak reset", "state/own/fresh", np.nan),
+    ],
+)
+def test_counts_that_are_none_are_refused(name, path, value, good, fault, folder):
+    data = folder / "a.svm"
+    data.write_text("".join(f"{k % 2} 1:{k % 7} 2:{k % 5}\n" for k in range(60)))
+    good("train", data, "--algo", *name.split(), "-o", "m.npz", "-q")
+    good("info", "m.npz")
+    header, arrays = header_of(folder / "m.npz")
+    arrays[path][-1] = value
+    write(folder / "bad.npz", header, arrays)
+    for command in (["info", "bad.npz"], ["predict", "bad.npz", data], ["train", data, "--continue", "bad.npz"]):
+        assert "bad.npz: damaged or altered (" in fault(1, *map(str, command))
+
+
 def test_a_packed_or_foreign_or_pickled_file_is_refused(tmp_path):
     np.savez_compressed(tmp_path / "bomb.npz", header=np.zeros(10**6, np.uint8))
     np.savez(tmp_path / "other.npz", x=np.zeros(3), y=np.zeros(2))
