@@ -90,9 +90,8 @@ def adaboost(bases: Sequence[Learner], how: How) -> Learner:
         weight = counts(plan) * plan.target.any(axis=0)
         lam = np.empty((K if rule.kind == ab.M2 else 1, n))
         ab.begin(rule.kind == ab.M2, weight, block.y, plan.target, lam)
-        sizes = np.zeros(
-            (classes, n + 1)
-        )  # weights of the classes before each row, added in order however rows are cut
+        # weights of the classes before each row, added in order however rows are cut
+        sizes = np.zeros((classes, n + 1))
         sizes[:, 0] = s.own.weight
         (shown,) = np.nonzero(weight)
         sizes[block.y[shown], shown + 1] = weight[shown]
