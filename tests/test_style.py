@@ -143,10 +143,11 @@ for file in ("a.svm", "wide.svm", "a.csv"):
             assert main(["train", file, "--algo", algo, "--dtype", dtype, "-q", "-o", "m.npz"]) == 0
             assert main(["predict", "m.npz", file, "-q", "-o", "p"]) == 0
 from bigclf.kernels import confidence, gram, linear
-from bigclf.reading import encode_kernel, libsvm_kernel
+from bigclf.reading import csr_kernel, encode_kernel, libsvm_kernel
 for k in (linear.update, linear.score_into, confidence.update_diag, gram.gather, gram.gather_sparse,
           libsvm_kernel.read_rows,
-          encode_kernel.finish_dense, encode_kernel.fill_dense, encode_kernel.fill_csr, encode_kernel.moments):
+          encode_kernel.finish_dense, encode_kernel.fill_dense, csr_kernel.fill_csr, csr_kernel.finish_csr,
+          encode_kernel.moments):
     print(k.__name__, len(k.signatures))
 """
 
@@ -160,4 +161,4 @@ def test_kernels_are_compiled_for_dense_and_sparse_rows_only(tmp_path):
     counts = dict(line.split() for line in done.stdout.splitlines())
     by_row = {"update": "4", "score_into": "4", "update_diag": "4"}  # dense and sparse, of two types
     by_type = {"gather": "2", "gather_sparse": "2", "finish_dense": "2", "fill_dense": "2", "fill_csr": "2"}
-    assert counts == by_row | by_type | {"read_rows": "1", "moments": "1"}
+    assert counts == by_row | by_type | {"read_rows": "1", "moments": "1", "finish_csr": "1"}

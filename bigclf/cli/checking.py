@@ -69,6 +69,7 @@ class Tally:
             self.filled += len(raw.data.column)
             self._meet(raw.data.value)
             return
+        assert isinstance(raw.data, dict)
         self.columns = len(raw.data)
         for name, column in raw.data.items():
             if isinstance(column, Words):

@@ -17,22 +17,22 @@ from bigclf.block import Csr, cols
 from bigclf.core import TILE, Block
 from bigclf.errors import DataError
 from bigclf.reading.column_kernel import TURN, finish_columns
-from bigclf.reading.encode_faults import first_beyond, not_finite, refuse_endless, refuse_infinite, zero_indices
+from bigclf.reading.csr_kernel import fill_csr, finish_csr, unit_rows_csr
+from bigclf.reading.encode_faults import first_beyond, not_finite, refuse_endless, zero_indices
 from bigclf.reading.encode_kernel import (
     BIG,
     DONE,
     as_own,
-    fill_csr,
     fill_dense,
     finish_dense,
     unit_rows,
-    unit_rows_csr,
 )
 from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.feature_map import Mapper
+from bigclf.reading.gaps import Gaps
 from bigclf.reading.head import check_name
 from bigclf.reading.other_kind import other_kind
-from bigclf.reading.raw import Raw, Skips, Sparse, Table, take
+from bigclf.reading.raw import Form, Raw, Skips, Sparse, Table
 from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
 
 LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
@@ -44,7 +44,7 @@ class Encoder:
 
     def __init__(self, schema: Schema, skips: Skips, frozen: bool = False, capacity: int = 0, gone: int = 0) -> None:
         self.schema = schema
-        self.skips = skips
+        self.gaps = Gaps(schema.missing, skips, gone)
         self.frozen = frozen
         self.used = schema.used  # columns met
         self.cols = max(capacity, schema.used)  # columns of blocks to come; an eighth in reserve after growing
@@ -58,7 +58,6 @@ class Encoder:
         self.mapper = None if schema.map.kind == "linear" else Mapper(schema.map, schema.dtype)
         self._met = False
         self._dropped = 0  # columns of a table that a model of LIBSVM rows does not have
-        self._gone_before, self._gone = gone, np.empty(0, np.int64)  # dropped: before the last raw rows, in them
         self.missing = 0
         self.left_out: int = 0  # entries in columns that the model does not have
         self._stretch()
@@ -72,6 +71,14 @@ class Encoder:
         """Rows with a category that training did not have, by column."""
         return self.expander.unseen
 
+    @property
+    def form(self) -> Form | None:
+        """What sparse rows may look like, where nobody else has them, so that blocks need no copy."""
+        schema = self.schema
+        if schema.layout == "dense" or schema.dtype != "float32" or schema.hash_bits or self.mapper is not None:
+            return None
+        return Form(schema.bias)
+
     def blocks(self, raw: Raw, tiled: bool = False) -> Iterator[Block]:
         """Blocks of the rows, in order; read `classes` and `width` when one is given out.
 
@@ -80,7 +87,7 @@ class Encoder:
         if not self._met:
             self._meet(raw)
         if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
-            raw = self._without_gaps(raw)
+            raw = self.gaps.without(raw, self.expander)
         n = len(raw.row)
         sparse, missing = self._as_sparse(raw)
         if sparse is not None and self.mapper is not None and self.schema.map.first > 1:
@@ -89,8 +96,10 @@ class Encoder:
         while start < n:
             y, end = self._codes(raw, start, n)
             while start < end:
-                if sparse is None:
-                    X: Any = self._dense_table(raw, start, self._until(raw.row, start, end, tiled))
+                if isinstance(raw.data, Csr):
+                    X: Any = self._finished(raw, raw.data, start, self._until(raw.row, start, end, tiled))
+                elif sparse is None:
+                    X = self._dense_table(raw, start, self._until(raw.row, start, end, tiled))
                 elif self.schema.layout == "dense":
                     X = self._dense_sparse(raw, sparse, start, self._until(raw.row, start, end, tiled))
                 else:
@@ -113,15 +122,6 @@ class Encoder:
     def map_bytes(self) -> int:
         """Bytes of the feature map's tables."""
         return self.schema.map.nbytes(self.cols, np.dtype(self.schema.dtype).itemsize)
-
-    def begin_pass(self, skips: Skips, gone: int = 0) -> None:
-        """Count what is skipped anew; gone: rows of the pass that were dropped before."""
-        self.skips = skips
-        self._gone_before, self._gone = gone, np.empty(0, np.int64)
-
-    def gone(self, row: int) -> int:
-        """How many rows with missing values before this one were dropped."""
-        return self._gone_before + int((self._gone < row).sum())
 
     def follow(self, used: int, width: int, classes: tuple[str, ...], zero_based: bool) -> None:
         """Stand as if rows with so many columns, and of these classes, had been encoded."""
@@ -198,6 +198,7 @@ class Encoder:
             return raw.data, None
         if not self.schema.hash_bits:
             return None, None
+        assert isinstance(raw.data, dict)
         rows, missing = hash_table(self.schema.features, raw.data, self.schema.hash_bits)
         return rows, missing
 
@@ -248,6 +249,17 @@ class Encoder:
         entries = int(indptr[rows]) if rows else 0
         return Csr(data[:entries], indices[:entries], indptr[: rows + 1], width)
 
+    def _finished(self, raw: Raw, part: Csr, start: int, end: int) -> Csr:
+        indptr, width, base = np.empty(end - start + 1, np.int64), self.cols, int(part.indptr[start])
+        why, rows, column, left_out, *ends = finish_csr(
+            part.indptr, part.indices, part.data, start, indptr,
+            self.schema.bias, self._scale, self._known(), self.frozen,
+        )  # fmt: skip
+        self._ended(raw, why, start + rows, column, left_out)
+        self._note(*ends)
+        last = base + int(indptr[rows]) if rows else base
+        return Csr(part.data[base:last], part.indices[base:last], indptr[: rows + 1], width)
+
     def _ended(self, raw: Raw, why: int, row: int, column: int, left_out: int) -> None:
         self.left_out += left_out
         if why == BIG:
@@ -268,24 +280,6 @@ class Encoder:
         if self.frozen:
             cure = f"the model was trained on {self.schema.dtype}"
         raise DataError(raw.where(row), f"column '{name}': the value is beyond {self.limit:.3g}; {cure}")
-
-    def _without_gaps(self, raw: Raw) -> Raw:
-        """Rows without missing values; the others are faults."""
-        assert isinstance(raw.data, dict)
-        bad: list[int] = []
-        lacking = list(self.expander.incomplete(raw.data, 0, len(raw.row)))
-        refuse_infinite(raw, [i for i, _ in lacking])
-        for i, name in lacking:
-            fault = DataError(raw.where(i), f"column '{name}': value is missing; --missing mean or zero would fill it")
-            if self.schema.missing == "error" and self.skips.stop:
-                raise fault
-            self.skips.drop(fault)
-            bad.append(i)
-        self._gone_before += len(self._gone)
-        self._gone = raw.row[bad]
-        if not bad:
-            return raw
-        return take(raw, np.delete(np.arange(len(raw.row)), bad))
 
     def _stretch(self) -> None:
         """Bring the schema's arrays to the columns of the blocks."""

@@ -15,7 +15,7 @@ from bigclf.jit import exact_helper, exact_kernel, kernel
 
 DONE, GROW, BIG = 0, 1, 2  # why a loop ended: all rows; a column beyond the block; a value beyond its type
 
-_FAR = 1 << 31  # beyond any column
+FAR = 1 << 31  # beyond any column
 
 
 @exact_kernel
@@ -126,7 +126,7 @@ def fill_dense(
     and highest column of the rows written).
     """
     left_out = 0
-    low, high = _FAR, -1
+    low, high = FAR, -1
     same = keeps(reference, offset, factor)
     most = X.dtype.type(limit)
     for i in range(X.shape[0]):
@@ -173,97 +173,9 @@ def fill_dense(
     return DONE, X.shape[0], -1, left_out, low, high
 
 
-@exact_kernel
-def fill_csr(
-    indptr: Array,
-    column: Array,
-    value: Array,
-    start: int,
-    out_ptr: Array,
-    indices: Array,
-    data: Array,
-    bias: float,
-    factor: Array,
-    limit: float,
-    known: int,
-    frozen: bool,
-) -> tuple[int, int, int, int, int, int]:
-    """Sparse rows from `start` on into CSR rows that begin with the bias; returns as `fill_dense`.
-
-    factor: of each column; none where all are 1.
-    """
-    scaled = factor.size > 0
-    most = data.dtype.type(limit)
-    left_out = 0
-    low, high = _FAR, -1
-    z = 0
-    out_ptr[0] = 0
-    n = out_ptr.size - 1
-    for i in range(n):
-        if bias != 0.0:
-            indices[z] = 0
-            data[z] = bias
-            z += 1
-        first, end = indptr[start + i], indptr[start + i + 1]
-        if end > first and column[end - 1] < known:
-            bad = False
-            at, to = np.uint64(first), np.uint64(z)
-            for q in range(np.uint64(end - first)):
-                data[to + q] = value[at + q]
-                bad |= not abs(data[to + q]) <= most
-                indices[to + q] = column[at + q]
-            if scaled and not bad:
-                for q in range(np.uint64(end - first)):
-                    w = np.float64(data[to + q]) * factor[np.uint64(column[at + q])]
-                    bad |= not abs(w) <= limit
-                    data[to + q] = w
-            if not bad:
-                z += end - first
-                out_ptr[i + 1] = z
-                low, high = min(low, column[first]), max(high, column[end - 1])
-                continue
-        for k in range(first, end):
-            j = column[k]
-            if j >= known:
-                if not frozen:
-                    return GROW, i, j, left_out, low, high
-                left_out += 1
-                continue
-            data[z] = value[k]
-            v = np.float64(data[z])
-            w = v * factor[j] if scaled else v
-            if not (abs(v) <= limit and abs(w) <= limit):
-                return BIG, i, j, left_out, low, high
-            indices[z] = j
-            data[z] = w
-            z += 1
-        out_ptr[i + 1] = z
-        if end > first:
-            low, high = min(low, column[first]), max(high, column[end - 1])
-    return DONE, n, -1, left_out, low, high
-
-
-@exact_kernel
-def merge_columns(indptr: Array, column: Array, value: Array) -> int:
-    """Sum the entries of a row that share a column, in place; columns ascend. Returns the entries that stay."""
-    z = 0
-    for i in range(indptr.size - 1):
-        start = z
-        begin = indptr[i]
-        indptr[i] = start
-        for k in range(begin, indptr[i + 1]):
-            if z > start and column[z - 1] == column[k]:
-                value[z - 1] += value[k]
-            else:
-                column[z] = column[k]
-                value[z] = value[k]
-                z += 1
-    indptr[-1] = z
-    return z
-
-
 @exact_helper
-def _inverse_length(sq: float) -> float:
+def inverse_length(sq: float) -> float:
+    """What brings a row of this squared length to length one; a row of zeros stays."""
     return 1.0 / np.sqrt(sq) if sq > 0.0 else 1.0
 
 
@@ -274,21 +186,9 @@ def unit_rows(X: Array) -> None:
         sq = 0.0
         for j in range(X.shape[1]):
             sq += np.float64(X[i, j]) * np.float64(X[i, j])
-        r = _inverse_length(sq)
+        r = inverse_length(sq)
         for j in range(X.shape[1]):
             X[i, j] = np.float64(X[i, j]) * r
-
-
-@kernel
-def unit_rows_csr(indptr: Array, data: Array) -> None:
-    """Bring every CSR row to Euclidean length one, in place."""
-    for i in range(indptr.size - 1):
-        sq = 0.0
-        for k in range(indptr[i], indptr[i + 1]):
-            sq += np.float64(data[k]) * np.float64(data[k])
-        r = _inverse_length(sq)
-        for k in range(indptr[i], indptr[i + 1]):
-            data[k] = np.float64(data[k]) * r
 
 
 def as_own(a: Any) -> Array:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf.reading.encode_kernel import merge_columns
+from bigclf.reading.csr_kernel import merge_columns
 from bigclf.reading.raw import FIRST, Numbers, Sparse, Table, Words
 from bigclf.reading.schema import Feature
 

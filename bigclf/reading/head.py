@@ -269,4 +269,5 @@ def _sparse(head: Iterable[Raw], features: tuple[Feature, ...], bits: int) -> It
         else:
             from bigclf.reading.expand import hash_table
 
+            assert isinstance(raw.data, dict)
             yield hash_table(features, raw.data, bits)[0]

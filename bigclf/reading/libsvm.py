@@ -7,17 +7,19 @@ is joined; faults come to light then. So all is the same for any number of threa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from bigclf.block import Csr
 from bigclf.errors import BudgetError, DataError
 from bigclf.reading import raw
 from bigclf.reading.libsvm_parse import FOR_EVER, Fault, Parser, Part
 from bigclf.reading.lines import ByteBlock
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.pool import Pool, window
-from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Words
+from bigclf.reading.raw import Cursor, Form, Raw, Skips, Sparse, Words
 from bigclf.reading.source import Source
 from bigclf.reading.span import SHARE_ROWS, Share, Span, first_row, spans
 from bigclf.reading.text import codec, text_blocks
@@ -34,14 +36,18 @@ def read(
     begin: Cursor | None = None,
     share: Share | None = None,
     until: int | None = None,
+    form: Callable[[], Form | None] = lambda: None,
 ) -> Iterator[Raw]:
     """The rows of all sources, numbered through. `notices[QID]` counts the qid tokens passed over.
 
     begin, share: read from there on, or that share only; no row then belongs to the head.
     until: rows from this number on are not read.
+    form: what rows are to look like by now.
     """
     head = begin is None and share is None
-    joiner = Joiner(options, skips, Counter() if notices is None else notices, first_row(begin, share), head, until)
+    joiner = Joiner(
+        options, skips, Counter() if notices is None else notices, first_row(begin, share), head, until, form
+    )
     before = 0  # bytes of the sources that are done
     try:
         for span in spans(sources, codec(options), begin, share):
@@ -58,18 +64,25 @@ class Joiner:
     """Parts of the text in their order: numbers their rows and lines, and raises their faults."""
 
     def __init__(
-        self, options: ReadOptions, skips: Skips, notices: Counter[str], first: int, head: bool, until: int | None
+        self,
+        options: ReadOptions,
+        skips: Skips,
+        notices: Counter[str],
+        first: int,
+        head: bool,
+        until: int | None,
+        form: Callable[[], Form | None],
     ) -> None:
-        self.options, self.skips, self.notices = options, skips, notices
+        self.options, self.skips, self.notices, self.form = options, skips, notices, form
         self.head, self.until = head, until
         self.row = first  # number of the next row of the stream
         self.good = 0  # rows given out
-        self.parser = Parser(options, skips.stop)
+        self.parser = Parser(options, skips.stop, form)
         self.names: list[str] = []  # of all classes so far
         self.numbers: dict[str, int] = {}
         self.codes: dict[int, list[int]] = {}  # of a parser's names, by the identity of their list
         self.pool: Pool[ByteBlock, Part] = Pool(
-            self.parser.parse, lambda: Parser(options, skips.stop).parse, options.threads - 1
+            self.parser.parse, lambda: Parser(options, skips.stop, form).parse, options.threads - 1
         )
 
     def begin(self, source: Source, span: Span, before: int) -> None:
@@ -137,7 +150,7 @@ class Joiner:
     def _joined(self, block: ByteBlock, part: Part, head: bool = False, exact: bool = False) -> Iterator[Raw]:
         """The rows of the next part, then the fault that ends it. exact: it has none beyond the last one wanted."""
         if not exact and self.until is not None and self.row + part.seen >= self.until:
-            self.parser = Parser(self.options, self.skips.stop)  # one that knows no labels of later blocks
+            self.parser = Parser(self.options, self.skips.stop, self.form)  # one that knows no labels of later blocks
             yield from self._one(block)
             return
         line, row = self.line, self.row
@@ -154,7 +167,8 @@ class Joiner:
         if len(rows.row):
             self.good += len(rows.row)
             rows.row[:] += row
-            data = Sparse(rows.indptr, rows.column, rows.value)
+            value: Any = rows.value
+            data = Csr(value, rows.column, rows.indptr, 0) if part.form else Sparse(rows.indptr, rows.column, value)
             where = rows.line
             yield Raw(rows.row, data, label, lambda i: f"{path}:{before() + line + where[i]}", head, at)
         if end is not None:

@@ -35,6 +35,7 @@ from bigclf.reading.libsvm_tokens import (
     is_blank,
     long_index,
     mix,
+    put_value,
     settle,
 )
 from bigclf.reading.memory import (
@@ -42,7 +43,6 @@ from bigclf.reading.memory import (
     get_byte,
     get_float,
     get_int32,
-    put_float,
     put_int32,
     put_int64,
     put_word,
@@ -54,10 +54,12 @@ ASKS = 16  # answers of Python that are asked for at once
 # why the kernel came back
 END, FAULT, LABEL, FLOATS, ROOM, PLACES, STOP = range(7)
 # what `state` holds: the line to go on with, the text's end, numbers of the next line and row, rows and entries
-# written, number of the row to stop at, largest index, bits of the hash (0: none), whether each row needs a label, qid
-# tokens seen, a label's key (LABEL), numbers asked for and answered (FLOATS), entries wanted (ROOM), a label's text
-AT, STOP_AT, LINE, ROW, ROWS, ENTRIES, LAST, LIMIT, BITS, NEED, QIDS, KEY, ASKED, ANSWERED, WANTED, TEXT = range(16)
-STATE = 17  # the label's text takes two: start, end
+# written, number of the row to stop at, largest index, bits of the hash (0: none), whether each row needs a label,
+# whether values are float32, how many entries a row begins with for the bias, qid tokens seen, a label's key (LABEL),
+# numbers asked for and answered (FLOATS), entries wanted (ROOM), a label's text
+AT, STOP_AT, LINE, ROW, ROWS, ENTRIES, LAST, LIMIT, BITS, NEED = range(10)
+SINGLE, SLOT, QIDS, KEY, ASKED, ANSWERED, WANTED, TEXT = range(10, 18)
+STATE = 19  # the label's text takes two: start, end
 
 
 @exact_helper
@@ -68,6 +70,7 @@ def read_entries(
     k: int,
     column: int,
     value: int,
+    single: int,
     keys: int,
     first: int,
     limit: int,
@@ -120,7 +123,7 @@ def read_entries(
                             return FLOATS, k, z, asked
                     if not np.isfinite(x):
                         return FAULT, k, z, qids
-                put_float(value, z, x)
+                put_value(value, z, x, single)
                 if bits == 0:
                     if index > U(limit):
                         return FAULT, k, z, qids
@@ -153,7 +156,7 @@ def read_entries(
     if asked > answered:
         return FLOATS, k, z, asked
     if bits != 0 or not ascending:
-        n = settle(column, value, keys, first, z - first, bits)
+        n = settle(column, value, single, keys, first, z - first, bits)
         if n < 0:
             return FAULT, k, z, qids
         z = first + n
@@ -177,7 +180,10 @@ def read_rows(
     ask: Array,
     answers: Array,
 ) -> int:
-    """Rows from state[AT] on, written behind those that are there; returns why it came back."""
+    """Rows from state[AT] on, written behind those that are there; returns why it came back.
+
+    values: bytes, of float64 or of float32 (state[SINGLE]).
+    """
     text, places, keys, column, value = (
         address(buffer),
         address(marks),
@@ -188,13 +194,14 @@ def read_rows(
     at, end = state[AT], state[STOP_AT]
     r, z = state[ROWS], state[ENTRIES]
     number_of_line, number_of_row, answered = state[LINE], state[ROW], state[ANSWERED]
+    single, slot = state[SINGLE], state[SLOT]
     why = END
     while at < end and why == END:
         n = find_marks(text, at, end, places, marks.size, np.uint8(SPACE), np.uint8(COLON), np.uint8(HASH))
         if n == 0:
             why = PLACES
             break
-        state[WANTED] = z + n // 2 + 1
+        state[WANTED] = z + (n if slot else n // 2) + 1
         if state[WANTED] > columns.size:
             why = ROOM
             break
@@ -229,6 +236,9 @@ def read_rows(
                     if c == SPACE:
                         start += 1
                         k += 1
+                if slot:
+                    put_int32(column, z, 0)
+                    put_value(value, z, 1.0, single)
                 why, k, stop, extra = read_entries(
                     text,
                     start,
@@ -236,8 +246,9 @@ def read_rows(
                     k,
                     column,
                     value,
+                    single,
                     keys,
-                    z,
+                    z + slot,
                     state[LIMIT],
                     state[BITS],
                     address(ask),

@@ -6,6 +6,7 @@ a parser of its own, and `bigclf.reading.libsvm` joins them in order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from bigclf.reading.libsvm_strict import LineFault, TooWide, parse_line
 from bigclf.reading.libsvm_tokens import CHUNK
 from bigclf.reading.lines import ByteBlock
 from bigclf.reading.options import LAST_COLUMN, ReadOptions
+from bigclf.reading.raw import Form, Numbers
 
 FOR_EVER = -1  # number of no row
 
@@ -39,10 +41,10 @@ class Output(NamedTuple):
     indptr: NDArray[np.int64]
     code: NDArray[np.int32]
     column: NDArray[np.int32]
-    value: NDArray[np.float64]
+    value: Numbers
 
     @classmethod
-    def empty(cls, rows: int, entries: int) -> Output:
+    def empty(cls, rows: int, entries: int, dtype: str = "float64") -> Output:
         """Room for so many."""
         indptr = np.empty(rows + 1, np.int64)
         indptr[0] = 0
@@ -52,7 +54,7 @@ class Output(NamedTuple):
             indptr,
             np.empty(rows, np.int32),
             np.empty(entries, np.int32),
-            np.empty(entries, np.float64),
+            np.empty(entries, dtype),
         )
 
 
@@ -60,6 +62,7 @@ class Part(NamedTuple):
     """What a stretch of text holds."""
 
     rows: Output  # those that can be read
+    form: Form | None  # that they are in
     names: list[str]  # of the labels' codes, by the parser; it goes on growing
     known: int  # of them by then
     lines: int
@@ -72,9 +75,9 @@ class Part(NamedTuple):
 class Parser:
     """Parses one stretch after the other. Scratch arrays are used again; those that are given away are not."""
 
-    def __init__(self, options: ReadOptions, stop: bool) -> None:
-        """stop: a fault ends the stretch."""
-        self.options, self.stop = options, stop
+    def __init__(self, options: ReadOptions, stop: bool, form: Callable[[], Form | None] = lambda: None) -> None:
+        """stop: a fault ends the stretch. form: what rows are to look like by now."""
+        self.options, self.stop, self.form = options, stop, form
         self.labels = Labels()
         self.state = np.zeros(kernel.STATE, np.int64)
         self.state[kernel.LIMIT] = options.max_column - 1
@@ -95,9 +98,12 @@ class Parser:
         state[kernel.AT], state[kernel.STOP_AT], state[kernel.LAST] = block.start, block.end, last
         for name in (kernel.LINE, kernel.ROW, kernel.ROWS, kernel.ENTRIES, kernel.QIDS, kernel.ANSWERED):
             state[name] = 0
+        form = self.form()
+        state[kernel.SINGLE], state[kernel.SLOT] = form is not None, form is not None and form.bias
         rows, entries = self.per_byte
+        most, spare = size // 2 + 2, CHUNK if state[kernel.SLOT] else CHUNK // 2
         out = Output.empty(
-            min(size // 2 + 1, int(size * rows) + 64), min(size // 2 + 2, int(size * entries) + CHUNK // 2)
+            min(most, int(size * rows) + 64), min(most, int(size * entries) + spare), "float32" if form else "float64"
         )
         faults: list[Fault] = []
         out = self._run(block.buffer, out, faults)
@@ -107,14 +113,14 @@ class Parser:
         arrays: tuple[NDArray[Any], ...] = out
         out = Output(*(_trimmed(a, u) for a, u in zip(arrays, used, strict=True)))
         lines, seen, qids = (int(state[name]) for name in (kernel.LINE, kernel.ROW, kernel.QIDS))
-        return Part(out, self.labels.names, len(self.labels.names), lines, seen, done, qids, faults)
+        return Part(out, form, self.labels.names, len(self.labels.names), lines, seen, done, qids, faults)
 
     def _run(self, buffer: NDArray[np.uint8], out: Output, faults: list[Fault]) -> Output:
         """Call the kernel until the text, or its part before the last row, is done; the output may have grown."""
         state, labels = self.state, self.labels
         while True:
             given = labels.slots, labels.arena, self.ask, self.answers
-            why = kernel.read_rows(buffer, state, self.places, self.keys, *out, *given)
+            why = kernel.read_rows(buffer, state, self.places, self.keys, *out[:-1], out.value.view(np.uint8), *given)
             if why in (kernel.END, kernel.STOP):
                 return out
             if why == kernel.ROOM:

@@ -19,12 +19,14 @@ from bigclf.reading.memory import (
     get_float,
     get_int32,
     get_int64,
+    get_single,
     get_word,
     load64,
     marks64,
     ones,
     put_float,
     put_int32,
+    put_single,
     put_word,
     trailing_zeros,
 )
@@ -135,7 +137,22 @@ def find_label(text: int, start: int, end: int, slots: int, mask: int, arena: in
 
 
 @exact_helper
-def settle(column: int, value: int, keys: int, first: int, n: int, bits: int) -> int:
+def get_value(value: int, i: int, single: int) -> float:
+    """The i-th of the values, which are float32 where they are `single`, else float64."""
+    return np.float64(get_single(value, i)) if single else get_float(value, i)
+
+
+@exact_helper
+def put_value(value: int, i: int, x: float, single: int) -> None:
+    """Write the i-th of the values."""
+    if single:
+        put_single(value, i, np.float32(x))
+    else:
+        put_float(value, i, x)
+
+
+@exact_helper
+def settle(column: int, value: int, single: int, keys: int, first: int, n: int, bits: int) -> int:
     """Bring a row's entries into the order of their columns; how many there are then, or -1 if an index is there twice.
 
     Under hashing `keys` are the hashes turned so that the bits of the column are the upper ones: entries that share a
@@ -149,14 +166,14 @@ def settle(column: int, value: int, keys: int, first: int, n: int, bits: int) ->
         gap = 3 * gap + 1
     while gap > 0:  # Shell's method
         for i in range(gap, n):
-            key, x = get_word(keys, i), get_float(value, first + i)
+            key, x = get_word(keys, i), get_value(value, first + i, single)
             k = i
             while k >= gap and get_word(keys, k - gap) > key:
                 put_word(keys, k, get_word(keys, k - gap))
-                put_float(value, first + k, get_float(value, first + k - gap))
+                put_value(value, first + k, get_value(value, first + k - gap, single), single)
                 k -= gap
             put_word(keys, k, key)
-            put_float(value, first + k, x)
+            put_value(value, first + k, x, single)
         gap //= 3
     end = first - 1
     last: Any = -1
@@ -165,12 +182,12 @@ def settle(column: int, value: int, keys: int, first: int, n: int, bits: int) ->
         if i > 0 and key == get_word(keys, i - 1):
             return -1
         place: Any = np.int64(key) if bits == 0 else np.int64(key >> U(64 - bits)) + 1
-        x = get_float(value, first + i)
+        x = get_value(value, first + i, single)
         if place == last:
-            put_float(value, end, get_float(value, end) + x)
+            put_value(value, end, get_value(value, end, single) + x, single)
         else:
             end += 1
             put_int32(column, end, place)
-            put_float(value, end, x)
+            put_value(value, end, x, single)
             last = place
     return end + 1 - first

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf.block import picked
+from bigclf import block as blk
+from bigclf.block import Csr, picked
 from bigclf.errors import DataError
 
 HEAD_ROWS = 10_000
@@ -29,6 +30,15 @@ class Sparse(NamedTuple):
     indptr: NDArray[np.int64]  # (n + 1,)
     column: NDArray[np.int32]  # (nnz,) index as written + 1, or 1 + hash under --hash-bits; column 0 is the bias's
     value: NDArray[np.float64]  # (nnz,)
+
+
+class Form(NamedTuple):
+    """What sparse rows of float32 look like in blocks. A reader that knows it hands on such rows, as `block.Csr`.
+
+    They are not scaled yet. A value beyond float32 is infinite.
+    """
+
+    bias: bool  # each begins with a one in column 0
 
 
 Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.float32]  # NaN where missing
@@ -92,7 +102,7 @@ class Raw(NamedTuple):
     """Some rows of the stream."""
 
     row: NDArray[np.int64]  # (n,) number of the row in the stream, from 0; rows that were skipped keep theirs
-    data: Sparse | Table
+    data: Sparse | Csr | Table
     label: Words | None  # canonical class names; None where the input has no label column
     where: Callable[[int], str]  # position in this block -> place of the row, for messages
     head: bool  # the rows belong to the head; a Raw never reaches across the head's end
@@ -134,8 +144,10 @@ def _part(column: Any, which: Any) -> Any:
 
 def take(raw: Raw, rows: NDArray[np.int64]) -> Raw:
     """The rows with these positions, in this order."""
-    data: Sparse | Table
-    if isinstance(raw.data, Sparse):
+    data: Sparse | Csr | Table
+    if isinstance(raw.data, Csr):
+        data = blk.pick(raw.data, rows)
+    elif isinstance(raw.data, Sparse):
         indptr, at = picked(raw.data.indptr, rows)
         data = Sparse(indptr, raw.data.column[at], raw.data.value[at])
     else:
@@ -150,8 +162,10 @@ def cut(raw: Raw, first: int, end: int) -> Raw:
     def words(w: Words) -> Words:
         return Words(w.code[first:end], w.names)
 
-    data: Sparse | Table
-    if isinstance(raw.data, Sparse):
+    data: Sparse | Csr | Table
+    if isinstance(raw.data, Csr):
+        data = blk.take(raw.data, first, end)
+    elif isinstance(raw.data, Sparse):
         a, b = int(raw.data.indptr[first]), int(raw.data.indptr[end])
         data = Sparse(raw.data.indptr[first : end + 1] - a, raw.data.column[a:b], raw.data.value[a:b])
     else:

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bigclf import block as blk
 from bigclf import draws
+from bigclf.block import Csr
 from bigclf.errors import UsageError
-from bigclf.reading.raw import Cursor, Raw, Skips, Sparse, Table, Words, take
+from bigclf.reading.raw import Cursor, Form, Raw, Skips, Sparse, Table, Words, take
 from bigclf.reading.stream import Stream
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class Shuffled:
         self.number = number
         self.begin = begin
         self.from_row = from_row
+        self.form: Form | None = None  # what sparse rows are to look like
         self.skips = Skips(options.on_error == "stop")
         self.notices: Counter[str] = Counter()
         self._size = sum(s.size or 0 for s in sources)
@@ -69,7 +72,9 @@ class Shuffled:
 
     def again(self) -> Shuffled:
         """The next pass, in another order."""
-        return Shuffled(self.sources, self.options, self.kinds, self.seed, self.number + 1)
+        again = Shuffled(self.sources, self.options, self.kinds, self.seed, self.number + 1)
+        again.form = self.form
+        return again
 
     def progress(self) -> tuple[int, int | None]:
         """Bytes read in this pass, about, and in all."""
@@ -96,7 +101,7 @@ class Shuffled:
 
     def _part(self, part: int) -> Iterator[Raw]:
         stream = Stream(self.sources, self.options, self.kinds, share=(part + 1, self.parts))
-        stream.skips, stream.notices = self.skips, self.notices
+        stream.skips, stream.notices, stream.form = self.skips, self.notices, self.form
         return iter(stream)
 
 
@@ -131,7 +136,9 @@ def join(raws: list[Raw], at: Cursor) -> Raw:
         return places[k](i - int(starts[k]))
 
     data: Any
-    if isinstance(first, Sparse):
+    if isinstance(first, Csr):
+        data = blk.join([r.data for r in raws])
+    elif isinstance(first, Sparse):
         parts: list[Any] = [r.data for r in raws]
         ends = np.cumsum([0] + [int(p.indptr[-1]) for p in parts])
         indptr = [parts[0].indptr[:1], *(p.indptr[1:] + e for p, e in zip(parts, ends, strict=False))]

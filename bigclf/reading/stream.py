@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bigclf import start
-from bigclf.reading.raw import Cursor, Raw, Skips, cut
+from bigclf.reading.raw import Cursor, Form, Raw, Skips, cut
 from bigclf.reading.span import first_row
 
 if TYPE_CHECKING:
@@ -47,12 +47,15 @@ class Stream:
         if begin is not None:
             self.skips.rows = self.skips.read = begin.skipped
         self.notices: Counter[str] = Counter()
+        self.form: Form | None = None  # what sparse rows are to look like from now on
         self._kinds = kinds
         self._reader: Any = None
 
     def again(self) -> Stream:
         """The same stream from its start, for another pass."""
-        return Stream(self.sources, self.options, self.kinds, self.limit, share=self.share)
+        stream = Stream(self.sources, self.options, self.kinds, self.limit, share=self.share)
+        stream.form = self.form
+        return stream
 
     @property
     def kinds(self) -> Kinds | None:
@@ -81,7 +84,14 @@ class Stream:
             from bigclf.reading import libsvm
 
             return libsvm.read(
-                self.sources, self.options, self.skips, self.notices, begin=self.begin, share=self.share, until=until
+                self.sources,
+                self.options,
+                self.skips,
+                self.notices,
+                begin=self.begin,
+                share=self.share,
+                until=until,
+                form=lambda: self.form,
             )
         if form == "parquet":
             from bigclf.reading.parquet import ParquetReader as Reader

@@ -72,7 +72,7 @@ class Feed:
         ):
             if len(self._classes) != len(encoder.classes):
                 self._classes = tuple(encoder.classes)
-            mark = Mark(encoder.missing, encoder.gone(int(block.row[-1]) + 1), dict(encoder.unseen))
+            mark = Mark(encoder.missing, encoder.gaps.until(int(block.row[-1]) + 1), dict(encoder.unseen))
             yield Piece(block, self._classes, encoder.width, mark)
 
     def rest(self) -> Iterator[Piece]:

@@ -35,6 +35,7 @@ class Run:
         self.cache = cache
         self.broken = False  # the pass does not begin with its first row
         self.stream = stream
+        stream.form = fit.encoder.form
         self.passes = passes
         self.base = base
         self.number = 1  # of the pass
@@ -63,7 +64,7 @@ class Run:
             self.fit.next_row = self.base
             self.fit.matrix[:] = 0
             self.stream = self.stream.again()
-            self.fit.encoder.begin_pass(self.stream.skips)
+            self.fit.encoder.gaps.begin(self.stream.skips)
             rows = iter(self.stream)
 
     @property
@@ -98,7 +99,7 @@ class Run:
             self.cache.note(f"--cache: {e}; the data are read again")
             rest.skips.rows = gone
             self.stream = rest
-            encoder.begin_pass(rest.skips, gone)
+            encoder.gaps.begin(rest.skips, gone)
             yield from encoded(ahead(iter(rest), waiting), encoder, feed)
             self.notices |= rest.notices
 

@@ -26,6 +26,7 @@ def score(model: Model, stream: Stream, encoder: Encoder, labels: bool = True) -
     """Scores of every row of the stream. `labels` False reads rows as if they had none."""
     learner = model.learner()
     state = learner.finish(model.state) if learner.finish is not None else model.state
+    stream.form = encoder.form
     for raw in ahead(iter(stream), start.recheck):
         for block in encoder.blocks(raw if labels else raw._replace(label=None)):
             yield Scored(raw, block, learner.decision(state, block.X))
