@@ -37,11 +37,11 @@ def chunks(path: str) -> Iterator[tuple[Any, Any]]:
 def read(what: str, path: str) -> int:
     """Walk a file; how many rows it has."""
     if what == "bigclf":  # rows as they come from the reader, before any learner
-        from bigclf.reading.options import BLOCK_SIZES, ReadOptions
+        from bigclf.reading.options import BLOCK_SIZE, BLOCK_SIZES, ReadOptions
         from bigclf.reading.source import find
         from bigclf.reading.stream import Stream
 
-        size = BLOCK_SIZES.get(Path(path).suffix[1:], 1 << 20)
+        size = BLOCK_SIZES.get(Path(path).suffix[1:], BLOCK_SIZE)
         return sum(len(raw.row) for raw in Stream(find([path]), ReadOptions(label="label", block_size=size)))
     if what == "scikit-learn":
         return sum(len(y) for _, y in chunks(path))

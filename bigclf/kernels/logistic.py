@@ -64,11 +64,21 @@ def averaged_zeros(shape: Shape) -> AveragedSteps:
 
 @helper
 def exp_less_one(z: float) -> float:
-    """e^z - 1 for z >= 0; near 0 by its series, which is faster than the library's."""
+    """e^z - 1 for z >= 0; near 0 by its series, which is faster than the library's.
+
+    The series is summed by pairs, fours and eights (Estrin): terms do not wait for one another.
+
+    >>> all(abs(exp_less_one(z) / np.expm1(z) - 1.0) < 5e-16 for z in (1e-300, 1e-9, 0.01, 0.1, 0.125, 0.2, 5.0))
+    True
+    """
     if z > 0.125:
         return float(np.expm1(z))
-    h = 1.0 + z / 7.0 * (1.0 + z / 8.0 * (1.0 + z / 9.0 * (1.0 + z / 10.0)))
-    return z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0 * (1.0 + z / 5.0 * (1.0 + z / 6.0 * h)))))
+    z2 = z * z
+    z4 = z2 * z2
+    low = 1.0 + z / 2.0 + z2 * (1.0 / 6.0 + z / 24.0)
+    middle = 1.0 / 120.0 + z / 720.0 + z2 * (1.0 / 5040.0 + z / 40320.0)
+    high = 1.0 / 362880.0 + z / 3628800.0
+    return z * (low + z4 * (middle + z4 * high))
 
 
 @helper
