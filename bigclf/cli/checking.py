@@ -16,10 +16,10 @@ from bigclf.cli.report import Report, emit, show, table
 from bigclf.cli.session import no_rows, read_options
 from bigclf.core import Shape
 from bigclf.errors import DataError
-from bigclf.reading.encode import LIMITS
 from bigclf.reading.head import check_name
 from bigclf.reading.labels import sort_key
 from bigclf.reading.raw import Raw, Skips, Sparse, Words
+from bigclf.reading.scaling import LIMITS
 from bigclf.reading.schema import MAX_CLASSES
 from bigclf.reading.source import find
 from bigclf.reading.stream import Stream

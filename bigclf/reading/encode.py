@@ -18,11 +18,10 @@ from bigclf.core import TILE, Block
 from bigclf.errors import DataError
 from bigclf.reading.column_kernel import TURN, finish_columns
 from bigclf.reading.csr_kernel import fill_csr, finish_csr, unit_rows_csr
-from bigclf.reading.encode_faults import first_beyond, not_finite, refuse_endless, zero_indices
+from bigclf.reading.encode_faults import beyond, beyond_map, endless, first_beyond, zero_indices
 from bigclf.reading.encode_kernel import (
     BIG,
-    DONE,
-    as_own,
+    GROW,
     fill_dense,
     finish_dense,
     unit_rows,
@@ -33,9 +32,9 @@ from bigclf.reading.gaps import Gaps
 from bigclf.reading.head import check_name
 from bigclf.reading.other_kind import other_kind
 from bigclf.reading.raw import Form, Raw, Skips, Sparse, Table
+from bigclf.reading.scaling import Scaling
 from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
 
-LIMITS = {"float32": float(np.finfo(np.float32).max), "float64": 1e150}  # the square of a value must be a number too
 CELLS = 1 << 18  # of a dense block: what a core's cache holds
 
 
@@ -51,13 +50,13 @@ class Encoder:
         self.width = self.cols  # columns of the block that was given out last, before the feature map
         self.classes = list(schema.classes)
         self.known = {name: k for k, name in enumerate(self.classes)}
-        self.limit = LIMITS[schema.dtype]
         self.by_row = split_scale(schema.scale)[1]
         self.expander = Expander(schema.features, self.cols, schema.bias)
         self.admit: Callable[[int], None] = lambda need: None  # is told of the bytes of larger tables, and may refuse
         self.mapper = None if schema.map.kind == "linear" else Mapper(schema.map, schema.dtype)
         self._met = False
         self._dropped = 0  # columns of a table that a model of LIBSVM rows does not have
+        self._refused = 0  # rows after those of the block at hand that cannot be encoded
         self.missing = 0
         self.left_out: int = 0  # entries in columns that the model does not have
         self._stretch()
@@ -88,6 +87,8 @@ class Encoder:
             self._meet(raw)
         if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
             raw = self.gaps.without(raw, self.expander)
+        else:
+            self.gaps.next()
         n = len(raw.row)
         sparse, missing = self._as_sparse(raw)
         if sparse is not None and self.mapper is not None and self.schema.map.first > 1:
@@ -104,20 +105,36 @@ class Encoder:
                     X = self._dense_sparse(raw, sparse, start, self._until(raw.row, start, end, tiled))
                 else:
                     X = self._csr(raw, sparse, start, self._until(raw.row, start, end, tiled))
-                rows = len(X) if isinstance(X, np.ndarray) else len(X.indptr) - 1
-                if not rows:
-                    continue  # a column was born in the very first row
-                if missing is not None:
-                    self.missing += int(missing[start : start + rows].sum())
-                self.width = cols(X)
-                if self.mapper is not None:
-                    X = self.mapper.rows(X)
-                    refuse_endless(raw, X, start, self.schema)
-                if self.by_row:
-                    unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
-                yield Block(raw.row[start : start + rows], X, y[:rows] if y is not None else self._unlabelled(rows))
-                y = y[rows:] if y is not None else None
-                start += rows
+                rows, refused = len(X) if isinstance(X, np.ndarray) else len(X.indptr) - 1, self._refused
+                self._refused = 0
+                if rows:
+                    if missing is not None:
+                        self.missing += int(missing[start : start + rows].sum())
+                    yield from self._given(raw, start, X, y[:rows])
+                y = y[rows + refused :]
+                start += rows + refused  # none: a column was born in the very first row
+
+    def _given(self, raw: Raw, start: int, X: Any, y: NDArray[np.int32]) -> Iterator[Block]:
+        """The rows as a block, mapped and brought to length one."""
+        row = raw.row[start : start + len(y)]
+        self.width = cols(X)
+        if self.mapper is not None:
+            X = self.mapper.rows(X)
+            bad = endless(X)
+            for i in bad:
+                self._refuse(raw, start + int(i), beyond_map(self.schema))
+            self._refused = 0
+            if bad.size:
+                X, row, y = np.delete(X, bad, axis=0), np.delete(row, bad), np.delete(y, bad)
+        if self.by_row:
+            unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
+        if len(row):
+            yield Block(row, X, y)
+
+    def _refuse(self, raw: Raw, i: int, what: str) -> None:
+        """A row that no block can have: the run ends, or it is dropped."""
+        self.gaps.refuse(int(raw.row[i]), DataError(raw.where(i), what))
+        self._refused = 1
 
     def map_bytes(self) -> int:
         """Bytes of the feature map's tables."""
@@ -167,13 +184,10 @@ class Encoder:
         border = start + int(np.searchsorted(row[start:last], (int(row[last - 1]) + 1) // TILE * TILE))
         return border if border > start else last
 
-    def _unlabelled(self, n: int) -> NDArray[np.int32]:
-        return np.full(n, -1, np.int32)
-
-    def _codes(self, raw: Raw, start: int, end: int) -> tuple[NDArray[np.int32] | None, int]:
+    def _codes(self, raw: Raw, start: int, end: int) -> tuple[NDArray[np.int32], int]:
         """Class codes of the rows from `start` up to where the next class is born, which is then known."""
         if raw.label is None:
-            return None, end
+            return np.full(end - start, -1, np.int32), end
         table = np.array([self.known.get(name, -2) for name in raw.label.names] + [-1], np.int32)
         y = table.take(raw.label.code[start:end])
         new = np.flatnonzero(y == -2) if table.min() == -2 else y[:0]
@@ -203,22 +217,26 @@ class Encoder:
         return rows, missing
 
     def _dense_table(self, raw: Raw, start: int, end: int) -> NDArray[Any]:
-        table, how = raw.data, (self._fill, self._reference, self._offset, self._factor, self.limit)
+        table = raw.data
         assert isinstance(table, Table)
         X: NDArray[Any] = np.empty((end - start, self.expander.used), self.schema.dtype)
         if table.lying is not None and self.expander.plain(table):
             corner = np.empty((len(table), TURN), X.dtype)
-            missing, big = finish_columns(table.lying.at, table.lying.wide, start, X, corner, self._base, *how)
+            missing, big = finish_columns(
+                table.lying.at, table.lying.wide, start, X, corner, self._base, *self._scaling
+            )
         else:
             F = self.expander.rows(table, start, end)
-            missing, big = finish_dense(F, X, float(self.schema.bias), *how)
-        self.left_out += self._dropped * (end - start)
-        self.missing += missing + self.expander.absent
+            missing, big = finish_dense(F, X, float(self.schema.bias), *self._scaling)
+        missing += self.expander.absent
         self.expander.absent = 0
         if big:
             F = self.expander.rows(table, start, end)
-            i, j = first_beyond(F, self._reference, self._offset, self._factor, self.limit)
+            i, j = first_beyond(F, *self._scaling[1:])
             self._too_big(raw, start + i, j, F[i, j])
+            return self._dense_table(raw, start, start + i)  # of the rows before it alone, for what is counted
+        self.left_out += self._dropped * (end - start)
+        self.missing += missing
         return X
 
     def _known(self) -> int:
@@ -229,7 +247,7 @@ class Encoder:
         X = np.empty((end - start, self.cols), self.schema.dtype)
         why, rows, column, left_out, *ends = fill_dense(
             part.indptr, part.column, part.value, start, X,
-            self._base, self._reference, self._offset, self._factor, self.limit, self._known(), self.frozen,
+            self._base, *self._scaling[1:], self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
         self._note(*ends)
@@ -242,7 +260,7 @@ class Encoder:
         width = self.cols
         why, rows, column, left_out, *ends = fill_csr(
             part.indptr, part.column, part.value, start, indptr, indices, data,
-            float(self.schema.bias), self._scale, self.limit, self._known(), self.frozen,
+            float(self.schema.bias), self._factors, self._scaling.limit, self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
         self._note(*ends)
@@ -253,7 +271,7 @@ class Encoder:
         indptr, width, base = np.empty(end - start + 1, np.int64), self.cols, int(part.indptr[start])
         why, rows, column, left_out, *ends = finish_csr(
             part.indptr, part.indices, part.data, start, indptr,
-            self.schema.bias, self._scale, self._known(), self.frozen,
+            self.schema.bias, self._factors, self._known(), self.frozen,
         )  # fmt: skip
         self._ended(raw, why, start + rows, column, left_out)
         self._note(*ends)
@@ -264,7 +282,7 @@ class Encoder:
         self.left_out += left_out
         if why == BIG:
             self._too_big(raw, row, column)
-        if why != DONE:
+        if why == GROW:
             self.used = column + 1
             self.schema.map.check_size(self.used)
             self.cols = max(self.used, self.cols + self.cols // 8)
@@ -274,20 +292,9 @@ class Encoder:
 
     def _too_big(self, raw: Raw, row: int, column: int, value: float = 0.0) -> None:
         name = self.schema.columns_named()[column] if column < self.schema.used else str(column - 1)
-        if np.isinf(value):
-            raise DataError(raw.where(row), not_finite(name, value))
-        cure = "leave the column out" if self.schema.dtype == "float64" else "train with --dtype float64"
-        if self.frozen:
-            cure = f"the model was trained on {self.schema.dtype}"
-        raise DataError(raw.where(row), f"column '{name}': the value is beyond {self.limit:.3g}; {cure}")
+        self._refuse(raw, row, beyond(name, value, self.schema.dtype, self._scaling.limit, self.frozen))
 
     def _stretch(self) -> None:
         """Bring the schema's arrays to the columns of the blocks."""
-        wide = self.schema.widened(self.cols, self.schema.classes)
-        self._reference, self._offset = as_own(wide.reference), as_own(wide.offset)
-        self._factor, self._fill = as_own(wide.factor), as_own(wide.fill)
-        self._scale = self._factor if (self._factor != 1.0).any() else self._factor[:0]
-        base = np.zeros(self.cols, self.schema.dtype)
-        base[:] = 0.0 - self._reference
-        self._base = as_own(((base.astype(float) - self._offset) * self._factor).astype(self.schema.dtype))
-        self._base[0] = float(self.schema.bias)
+        self._scaling = Scaling.of(self.schema, self.cols)
+        self._base, self._factors = self._scaling.zeros(self.schema.bias, self.schema.dtype), self._scaling.factors

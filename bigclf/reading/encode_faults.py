@@ -51,11 +51,25 @@ def zero_indices(raw: Raw, rows: Sparse, frozen: bool) -> int:
     return int(late.size)
 
 
-def refuse_endless(raw: Raw, X: NDArray[Any], start: int, schema: Schema) -> None:
-    """Refuse rows, from `start` on, that a feature map brought beyond the range of numbers."""
+def beyond(name: str, value: float, dtype: str, limit: float, trained: bool) -> str:
+    """What is told of a value that is too large for rows of this type; trained: the model cannot be changed."""
+    if np.isinf(value):
+        return not_finite(name, value)
+    cure = "leave the column out" if dtype == "float64" else "train with --dtype float64"
+    if trained:
+        cure = f"the model was trained on {dtype}"
+    return f"column '{name}': the value is beyond {limit:.3g}; {cure}"
+
+
+def endless(X: NDArray[Any]) -> NDArray[np.int64]:
+    """Which rows a feature map brought beyond the range of numbers."""
     bad = np.flatnonzero(~np.isfinite(X.sum(axis=1)))
-    bad = bad[~np.isfinite(X[bad]).all(axis=1)]
-    if bad.size:
-        what = f"the row is beyond the range of {schema.dtype} after --features {schema.map.kind}"
-        cure = "scale it" if schema.dtype == "float64" else "scale it, or train with --dtype float64"
-        raise DataError(raw.where(start + int(bad[0])), f"{what}; {cure}")
+    found: NDArray[np.int64] = bad[~np.isfinite(X[bad]).all(axis=1)]
+    return found
+
+
+def beyond_map(schema: Schema) -> str:
+    """What is told of such a row."""
+    what = f"the row is beyond the range of {schema.dtype} after --features {schema.map.kind}"
+    cure = "scale it" if schema.dtype == "float64" else "scale it, or train with --dtype float64"
+    return f"{what}; {cure}"

@@ -1,4 +1,4 @@
-"""Rows of tables with missing values, where those are faults: they end the run, or are dropped and counted."""
+"""Rows that were read and cannot be encoded: they end the run, or are dropped and counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bigclf.reading.raw import Raw, Skips, take
 
 
 class Gaps:
-    """What was dropped in a pass. missing: what is to be done with such rows; gone: dropped before the next rows."""
+    """Rows dropped in a pass. missing: what is to be done with such rows; gone: dropped before the next rows."""
 
     def __init__(self, missing: str, skips: Skips, gone: int = 0) -> None:
         self.missing = missing
@@ -26,6 +26,18 @@ class Gaps:
         """How many rows before this one were dropped."""
         return self._before + int((self._rows < row).sum())
 
+    def next(self) -> None:
+        """Other raw rows are at hand."""
+        self._before += len(self._rows)
+        self._rows = self._rows[:0]
+
+    def refuse(self, row: int, fault: DataError) -> None:
+        """A row that no block can have; raises its fault if that is to end the run."""
+        if self.skips.stop:
+            raise fault
+        self.skips.drop(fault)
+        self._rows = np.append(self._rows, row)
+
     def without(self, raw: Raw, expander: Expander) -> Raw:
         """The rows without missing values; the others are faults."""
         assert isinstance(raw.data, dict)
@@ -38,7 +50,7 @@ class Gaps:
                 raise fault
             self.skips.drop(fault)
             bad.append(i)
-        self._before += len(self._rows)
+        self.next()
         self._rows = raw.row[bad]
         if not bad:
             return raw
