@@ -51,6 +51,9 @@ def inputs(tmp_path_factory):
     bad = "".join(line if i % 997 else "1 1:x\n" + line for i, line in enumerate(lines)).encode()
     (folder / "a.svm").write_bytes(text)
     (folder / "bad.svm").write_bytes(bad)
+    (folder / "huge.svm").write_text("".join(line if i % 997 else "1 2:1e39\n" + line for i, line in enumerate(lines)))
+    thin = [f"{t} {i % 50 + 1}:{x[0]:g} {i % 50 + 60}:{x[1]:g}\n" for i, (x, t) in enumerate(zip(X, y))]
+    (folder / "thin.svm").write_text("".join(line if i % 997 else "1 2:1e39\n" + line for i, line in enumerate(thin)))
     (folder / "a.svm.gz").write_bytes(gzip.compress(text))
     (folder / "a.svm.bz2").write_bytes(bz2.compress(text))
     (folder / "a.svm.xz").write_bytes(lzma.compress(text))
@@ -64,6 +67,8 @@ def inputs(tmp_path_factory):
     pyarrow.csv.write_csv(data, folder / "a.csv")
     (folder / "a.csv.gz").write_bytes(gzip.compress((folder / "a.csv").read_bytes()))
     pyarrow.parquet.write_table(data, folder / "a.parquet", row_group_size=700)
+    columns["c1"] = [v if (i + 1) % 997 else 1e39 for i, v in enumerate(X[:, 1])]
+    pyarrow.csv.write_csv(pa.table(columns), folder / "huge.csv")
     return folder
 
 
@@ -89,6 +94,8 @@ CASES = [
     ("1.svm 2.svm", "arow", []),
     ("bad.svm", "nr-rls", ["--on-error", "skip"]),
     ("bad.svm", "pa-1", ["--on-error", "skip"]),
+    *((f, "pa-1", ["--on-error", "skip"]) for f in ("huge.svm", "thin.svm", "huge.csv")),
+    ("thin.svm", "nr-rls", ["--on-error", "skip", "--passes", "2"]),
     ("a.svm", "pa-2", ["--passes", "3"]),
     ("a.svm", "pa-2", ["--passes", "2", "--shuffle", "block", "--seed", "5"]),
     ("a.csv", "arow", ["--missing", "skip"]),
