@@ -227,3 +227,33 @@ def test_kernels_whose_files_were_cut_short_are_compiled_again(tmp_path, kind, s
     assert "compiling" in said and again == model
     said, again = run()
     assert "compiling" not in said and again == model
+
+
+LOADED = """
+import sys
+from bigclf.cli.main import main
+import bigclf.jit
+before = set(sys.modules)
+assert main(sys.argv[1:]) == 0
+print(*(m for m in sorted(set(sys.modules) - before) if m.startswith("numba.")))
+"""
+
+
+@pytest.mark.parametrize("algo", ["nr-rls", "pa-1", "arow", "logistic", "perceptron", "hgd", "vfdt", "gnb"])
+def test_a_kernel_that_was_compiled_before_loads_no_more_of_numba(tmp_path, algo):
+    """A kernel brings along the modules of all that is compiled into it: `np.zeros`, an array written into a slice,
+    `reshape` or `x in (1, 2)` would make it the slowest part of a start."""
+    (tmp_path / "a.svm").write_text("".join(f"{i % 2} 1:{i % 7} 2:{i % 3} 3:{i % 5}\n" for i in range(50)))
+    (tmp_path / "wide.svm").write_text("".join(f"{i % 2} {i + 1}:1 {i + 60}:2\n" for i in range(50)))
+    (tmp_path / "a.csv").write_text("label,x,y\n" + "".join(f"{i % 2},{i % 7},{i % 3}\n" for i in range(50)))
+    for file in ("a.svm", "a.csv", *(["wide.svm"] if algo not in ("nr-rls", "vfdt") else [])):
+        for words in (
+            ["train", file, "--algo", algo, "-q", "-o", "m.npz"],
+            ["predict", "m.npz", file, "-q", "-o", "p"],
+        ):
+            for _ in range(2):  # the first time it may be compiled
+                done = subprocess.run(
+                    [sys.executable, "-c", LOADED, *words], cwd=tmp_path, capture_output=True, text=True
+                )
+                assert done.returncode == 0, done.stderr
+            assert done.stdout.split() == [], words

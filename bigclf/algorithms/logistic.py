@@ -34,7 +34,7 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = POWER) ->
     def call(s: State, block: Block, plan: Plan) -> tuple[Any, ...]:
         late, shown = (s.late, s.shown) if average else (s.w, linear.NOBODY)
         steps = s.w, s.square, s.scale, s.length, s.entries, late, shown
-        return k.update, *steps, eta, average_power, block.X, plan, *np.empty((2, s.w.shape[1]))
+        return k.update, *steps, eta, average_power, block.X, plan, *np.empty((2, s.w.shape[1])), np.empty(4)
 
     def decision(s: State, X: Any) -> Scores:
         if not average:

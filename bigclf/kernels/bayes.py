@@ -72,13 +72,13 @@ def shares(logs: Array, p: Array) -> bool:
 
 
 @exact_helper
-def portions(n: Array, k: int, p: Array) -> None:
-    """p = row k of n over its sum; all alike where that is 0."""
+def portions(n: Array, p: Array) -> None:
+    """p = n over its sum; all alike where that is 0."""
     s = 0.0
     for c in range(p.size):
-        s += n[k, c]
+        s += n[c]
     for c in range(p.size):
-        p[c] = n[k, c] / s if s > 0.0 else 1.0 / p.size
+        p[c] = n[c] / s if s > 0.0 else 1.0 / p.size
 
 
 @exact_helper
@@ -153,7 +153,7 @@ def judge(n: Array, mean: Array, inverse: Array, volume: Array, x: Array, logs: 
             continue
         logs[0, c] = log(n[c]) - 0.5 * (volume[c] + distance(x, mean[c], inverse[c], True))
     if not shares(logs, p):
-        portions(n.reshape((1, n.size)), 0, p)
+        portions(n, p)
 
 
 @exact_helper

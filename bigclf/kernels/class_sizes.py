@@ -201,7 +201,7 @@ def rate(how: Rule, own: float, low: float, high: float, classes: int, positive:
         return 1.0 / own if own <= 1.0 / classes else 1.0
     if how.kind == FADE_UNDER:
         return 1.0 - own if own > 1.0 / classes else 1.0
-    return high / own if how.kind in (LARGEST, FADE_LARGEST) else low / own
+    return high / own if (how.kind == LARGEST) | (how.kind == FADE_LARGEST) else low / own
 
 
 @exact_kernel

@@ -79,7 +79,7 @@ def rule(kind: int, m: float, v: float, a: float, b: float, k: float) -> tuple[f
             return 0.0, 0.0, 0.0
         xi = 1.0 + a * a
         psi = 1.0 + 0.5 * a * a
-        alpha = max(0.0, (-m * psi + np.sqrt(0.25 * m * m * a**4 + v * a * a * xi)) / (v * xi))
+        alpha = max(0.0, (-m * psi + np.sqrt(0.25 * m * m * (a * a) * (a * a) + v * a * a * xi)) / (v * xi))
         h = alpha * v * a
         root = 2.0 * v / (h + np.sqrt(h * h + 4.0 * v))  # (-h + sqrt(h^2 + 4 v)) / 2 without cancellation
         return alpha, alpha * a / (root + alpha * a * v), min(alpha * a / root, MOST_GAIN)
@@ -131,7 +131,8 @@ def _row_variance(X, i, sigma):  # type: ignore[no-untyped-def]
 @helper
 def shrunk(s: float, x: float, beta: float, gain: float, drop: bool) -> float:
     """The variance of one weight after a row."""
-    return max(s - beta * (s * x) ** 2 if drop else s / (1.0 + gain * s * x * x), LEAST_VARIANCE)
+    t = s * x
+    return max(s - beta * t * t if drop else s / (1.0 + gain * s * x * x), LEAST_VARIANCE)
 
 
 @overload(diag_step, **OPTIONS)

@@ -97,7 +97,8 @@ def account(pull: Array, gii: Array, plain: bool, c: int, positive: bool, many: 
     if not many and pull.size == 2:
         up, down = (pull[c], pull[1 - c]) if positive else (pull[1 - c], pull[c])
         if up > 0.0 and down > 0.0:
-            gii[0] += (down / up - 1.0) ** 2
+            over = down / up - 1.0
+            gii[0] += over * over
 
 
 @kernel

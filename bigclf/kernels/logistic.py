@@ -121,16 +121,16 @@ def update(
     plan: Plan,
     way: Array,
     spare: Array,
+    told: Array,
 ) -> None:
     """Show each row to each unit. shown (units,): empty where nothing is averaged; late is not used then.
 
-    way, spare (cols,): scratch.
+    way, spare (cols,) and told (4,): scratch.
     """
     weighted = plan.weight.shape[1] > 0
     repeated = plan.repeat.shape[1] > 0
     tell = plan.post.shape[1] > 0
     average = shown.size > 0
-    told = np.zeros(4)
     for u in range(plan.target.shape[0]):
         wu = w[u]
         gu = square[u]

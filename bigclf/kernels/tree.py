@@ -105,7 +105,7 @@ def answer(
         bayes(dist, held, g, leaf, slot, x, ready, terms, logs)
         if (kind == NB or slots[slot, BY_CLASS] <= slots[slot, BY_BAYES]) and shares(logs, p):
             return leaf
-    portions(dist, leaf, p)
+    portions(dist[leaf], p)
     return leaf
 
 

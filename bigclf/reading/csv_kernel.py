@@ -42,11 +42,16 @@ STATE = 11  # the label's text takes two: start, end
 
 
 @exact_helper
+def blank(c: int) -> bool:
+    return (c == SPACE) | (c == TAB)
+
+
+@exact_helper
 def trimmed(text: int, start: int, end: int) -> tuple[int, int]:
     """A field without the blanks at its ends."""
-    while start < end and get_byte(text, start) in (SPACE, TAB):
+    while start < end and blank(get_byte(text, start)):
         start += 1
-    while end > start and get_byte(text, end - 1) in (SPACE, TAB):
+    while end > start and blank(get_byte(text, end - 1)):
         end -= 1
     return start, end
 
@@ -99,7 +104,7 @@ def read_table(
         k = 0
         while k < n:
             p = get_int32(places, k)
-            if p == at and get_byte(text, p) in (NEWLINE, RETURN):  # a blank line
+            if p == at and ((get_byte(text, p) == NEWLINE) | (get_byte(text, p) == RETURN)):  # a blank line
                 if get_byte(text, p) == RETURN:
                     if get_byte(text, p + 1) != NEWLINE:
                         why = ODD

@@ -206,7 +206,7 @@ def plain(text: int, start: int, end: int) -> tuple[bool, float]:
     t = load64(text, first) ^ ZEROS
     size = trailing_zeros(not_digits(t)) >> 3
     behind = end - first - size - 1
-    bad, x = U(size in (0, 8) or behind == 0 or behind > 8), 0.0
+    bad, x = U((size == 0) | (size == 8) | (behind == 0) | (behind > 8)), 0.0
     if bad == U(0):
         m = t & U(255)
         if size > 1:

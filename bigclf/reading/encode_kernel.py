@@ -154,7 +154,8 @@ def fill_dense(
             if not bad:
                 low, high = min(low, column[first]), max(high, column[end - 1])
                 continue
-        X[i] = base
+        for j in range(np.uint64(base.size)):
+            X[i, j] = base[j]
         for k in range(first, end):
             j = column[k]
             if j >= known:

@@ -146,7 +146,7 @@ def read_entries(
                 at = p
         elif p != at:
             return FAULT, k, z, qids
-        elif c in (NEWLINE, HASH):
+        elif (c == NEWLINE) | (c == HASH):
             break
         elif is_blank(c):
             at = p + 1
@@ -214,7 +214,7 @@ def read_rows(
                 k += 1
                 p = get_int32(places, k)
             c = get_byte(text, p)
-            if p > start or c not in (NEWLINE, HASH):
+            if p > start or not (c == NEWLINE) | (c == HASH):
                 if number_of_row == state[LAST]:
                     why = STOP
                     break
