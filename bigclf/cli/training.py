@@ -17,7 +17,7 @@ from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import cap_of, kept_reading, kinds_of, no_rows, read_options, wishes_of
+from bigclf.cli.session import cap_of, kept_reading, kinds_of, no_rows, read_options, refuse_idle, wishes_of
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
@@ -57,8 +57,9 @@ def execute(job: Job, report: Report) -> None:
         raise UsageError("--cache-size: goes with --cache DIR")
     if job.cache is not None and job.mixed:
         raise UsageError("--cache: keeps rows in their order, and does not go with --shuffle")
+    refuse_idle(job.reading, job.sources)  # wrong usage is told before faults of the model and the data
     if job.mixed:
-        require_plain(job.sources)  # wrong usage is told before faults of the data
+        require_plain(job.sources)
     places(job, job.output)
     begin = _resumed if job.resume else _continued if job.go_on else _fresh
     run, rows, facts = begin(job, report)

@@ -16,12 +16,13 @@ from bigclf.algorithms import registry
 from bigclf.cli.comparing import begun, taught
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import wishes_of
+from bigclf.cli.session import refuse_idle, wishes_of
 from bigclf.errors import DataError, Interrupted
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread, tuning
 from bigclf.kernels.prototypes import Prototypes
 from bigclf.limits import counted
+from bigclf.reading.source import find
 from bigclf.training.contest import Entrant
 
 HEIGHT = 11  # lines of the plot
@@ -39,6 +40,7 @@ def run(
 ) -> None:
     """Print the spread by this method."""
     report = Report(quiet)
+    refuse_idle(encoding, find(data, reading.get("format", "auto")))
     spec = registry.get("fsvc")
     # under `auto` rows are kept aside
     rule = "auto" if method == "grid" else method
