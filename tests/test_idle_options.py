@@ -83,3 +83,25 @@ def test_gaps_matter_to_a_model_of_libsvm_rows_and_not_where_none_is_made(files,
         assert "--missing: is for gaps in tables" in fault(2, *words, "a.svm", "--missing", "zero")
     good("compare", *ALGO, "a.svm", "--missing", "zero", "-q", "-o", "best.npz")
     good("compare", *ALGO, "a.svm", "--missing", "zero", "-q", "--test", "a.csv", "--label", "label")
+
+
+THREE = "0 1:1\n1 1:2\n2 1:3\n" * 20
+
+
+@pytest.mark.parametrize("command", ["train", "compare", "cv"])
+def test_there_is_no_positive_class_of_three(fault, folder, write, command):
+    write("a.svm", THREE)
+    more = ["-o", "n.npz"] if command == "train" else []
+    line = fault(1, command, "a.svm", *ALGO, "--positive", "1", *more)
+    assert line == "bigclf: --positive: says which of two classes, and there are 3: 0, 1, 2; leave it out"
+    assert "there are 3" in fault(
+        1, command, write("b.svm", SVM), *ALGO, "--positive", "1", "--classes", "0,1,x", *more
+    )
+    assert not (folder / "n.npz").exists()
+
+
+def test_a_third_class_that_comes_late_is_told_to_undo_the_positive_one(good, write, monkeypatch):
+    monkeypatch.setattr("bigclf.reading.raw.HEAD_ROWS", 20)
+    said = good("train", write("a.svm", SVM + THREE), *ALGO, "--positive", "0")
+    assert "--positive says nothing any more: a third class came" in said.err
+    assert "--positive" not in good("train", write("a.svm", SVM), *ALGO, "--positive", "0").err

@@ -58,6 +58,9 @@ def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Cou
     if wishes.positive is not None and wishes.positive not in classes:
         names = ", ".join(classes[:10])
         raise BigclfError(f"--positive: class '{wishes.positive}' is not among {names}; declare it with --classes")
+    if wishes.positive is not None and len(classes) > 2:
+        names = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
+        raise BigclfError(f"--positive: says which of two classes, and there are {len(classes)}: {names}; leave it out")
     sparse = isinstance(head[0].data, Sparse)
     features: tuple[Feature, ...] = ()
     if not sparse:
