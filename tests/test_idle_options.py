@@ -85,6 +85,12 @@ def test_gaps_matter_to_a_model_of_libsvm_rows_and_not_where_none_is_made(files,
     good("compare", *ALGO, "a.svm", "--missing", "zero", "-q", "--test", "a.csv", "--label", "label")
 
 
+@pytest.mark.parametrize("every", ["5min", "100"])
+def test_how_often_to_save_says_nothing_without_where(fault, write, every):
+    line = fault(2, "train", write("a.svm", SVM), *ALGO, "--checkpoint-every", every)
+    assert line.startswith("bigclf: --checkpoint-every: goes with --checkpoint FILE")
+
+
 THREE = "0 1:1\n1 1:2\n2 1:3\n" * 20
 
 

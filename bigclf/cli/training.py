@@ -12,7 +12,7 @@ import numpy as np
 
 from bigclf import weighting
 from bigclf.algorithms import registry
-from bigclf.cli.job import Job, facts_of, kept_options, places, spelled
+from bigclf.cli.job import EVERY, Job, facts_of, kept_options, places, spelled
 from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
@@ -53,6 +53,8 @@ def execute(job: Job, report: Report) -> None:
         registry.meant(job.algo, _dashed(job.params))
     if job.mixed and (job.share or job.reading.get("limit")):
         raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
+    if job.checkpoint is None and job.checkpoint_every is not None:
+        raise UsageError("--checkpoint-every: goes with --checkpoint FILE")
     if job.cache is None and job.cache_size is not None:
         raise UsageError("--cache-size: goes with --cache DIR")
     if job.cache is not None and job.mixed:
@@ -66,7 +68,7 @@ def execute(job: Job, report: Report) -> None:
     output = Path(facts["output"])
     places(job, output)  # that of a checkpoint was not known before
     with Progress(report, run, job.progress, job.log_file) as progress, Interrupt() as interrupt:
-        keeper = Keeper(run, progress, interrupt, job.checkpoint, job.checkpoint_every, facts)
+        keeper = Keeper(run, progress, interrupt, job.checkpoint, job.checkpoint_every or EVERY, facts)
         keeper.reading = kept_reading(run.stream)
         keeper.again = kept_options(job)
         try:
