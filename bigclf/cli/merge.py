@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -32,8 +34,22 @@ def merge(
     model = merged([(str(path), load(path)) for path in models])
     save(output, model)
     report = Report(quiet)
+    for path, earlier in _again(models):
+        what = "is named twice" if path == earlier else f"holds the same as {earlier}"
+        report.note(f"{path}: {what}; its rows count twice")
     if model.share:
         of, *held = model.share
         absent = [str(i) for i in range(1, of + 1) if i not in held]
         report.note(f"of {of} shards {', '.join(absent[:10])}{', ...' * (len(absent) > 10)} are not among these")
     report.note(f"{counted(model.rows, 'row')} of {counted(len(models), 'model')}; model: {output}")
+
+
+def _again(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """The files whose bytes are those of an earlier one, which is given with each."""
+    found: dict[bytes, Path] = {}
+    for path in paths:
+        with path.open("rb") as f:
+            digest = hashlib.file_digest(f, "sha256").digest()
+        earlier = found.setdefault(digest, path)
+        if earlier is not path:
+            yield path, earlier
