@@ -106,7 +106,7 @@ def run(
     for raw in stream:
         known = set(tally.classes)
         tally.add(raw)
-        for name in tally.classes.keys() - known:
+        for name in [name for name in tally.classes if name not in known]:
             try:
                 check_name(raw, [name])
             except DataError as e:
