@@ -15,7 +15,7 @@ from bigclf.cli.predicting import tell_read
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit, number, pulled, show, table
 from bigclf.cli.session import cap_of, idle, kept_reading, no_rows, read_options, scoring_stream
-from bigclf.errors import BigclfError, Interrupted, UsageError
+from bigclf.errors import NO_RESULTS, BigclfError, Interrupted, UsageError
 from bigclf.files import writable
 from bigclf.limits import counted, human
 from bigclf.model import save
@@ -73,7 +73,7 @@ def taught(contest: Contest, rows: Iterator[Raw], report: Report) -> int:
         except Stop as stop:
             stopped = stop.number
             if stop.at_once or not contest.learned:
-                raise Interrupted("interrupted", 128 + stopped) from None
+                raise Interrupted(f"interrupted; {NO_RESULTS}", 128 + stopped) from None
         contest.end()
     if not contest.learned:
         raise no_rows(contest.stream.sources, contest.stream.skips)

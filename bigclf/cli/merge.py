@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from bigclf import start
 from bigclf.cli.options import Quiet, Verbose
 
 EXAMPLE = "Example: bigclf merge part1.npz part2.npz part3.npz -o whole.npz"
@@ -33,6 +34,7 @@ def merge(
     writable(output, models)
     model = merged([(str(path), load(path)) for path in models])
     save(output, model)
+    start.stands(f"the model is saved as {output}")
     report = Report(quiet)
     for path, earlier in _again(models):
         what = "is named twice" if path == earlier else f"holds the same as {earlier}"

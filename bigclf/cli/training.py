@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bigclf import weighting
+from bigclf import start, weighting
 from bigclf.algorithms import registry
 from bigclf.cli.job import EVERY, Job, facts_of, kept_options, places, spelled
 from bigclf.cli.keeper import Keeper
@@ -79,6 +79,7 @@ def execute(job: Job, report: Report) -> None:
                 raise no_rows(job.sources, run.stream.skips)
             model = replace(keeper.model(), share=facts["share"] and facts["share"][::-1])
             save(output, model)
+            start.stands(f"the model is saved as {output}")
         except Stop as stop:  # while something was saved
             raise keeper.stopped(stop, output) from None
     report.notices(run.notices)

@@ -17,7 +17,7 @@ from bigclf.cli.comparing import begun, taught
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report, emit
 from bigclf.cli.session import refuse_idle, wishes_of
-from bigclf.errors import DataError, Interrupted
+from bigclf.errors import NO_RESULTS, DataError, Interrupted
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread, tuning
 from bigclf.kernels.prototypes import Prototypes
@@ -49,7 +49,7 @@ def run(
     contest, rows = begun(data, [Entrant("", spec, params, wishes)], reading, encoding)
     stopped = taught(contest, rows, report)
     if stopped:
-        raise Interrupted("interrupted", 128 + stopped)
+        raise Interrupted(f"interrupted; {NO_RESULTS}", 128 + stopped)
     fit, stream = contest.fit, contest.stream
     base: Prototypes = fit.state.base
     if (base.filled > 0).sum() < 2:
