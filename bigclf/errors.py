@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+NO_RESULTS = "there are no results"  # where a signal ends what would have told them
+
 
 class BigclfError(Exception):
     """A fault of data, model, memory or system; the command ends with `exit_code` and no trace."""

@@ -204,6 +204,14 @@ def _mallopt(*settings: tuple[int, int]) -> None:
 
 
 _arrived: list[int] = []
+_standing = [""]
+
+
+def stands(text: str) -> str:
+    """Note what is to be said of the work should a signal end it from now on; gives what was noted before."""
+    before = _standing[0]
+    _standing[0] = text
+    return before
 
 
 _steps = [0]  # that cannot be broken off and are being taken, one within the other

@@ -46,6 +46,7 @@ with atheris.instrument_imports(["bigclf"], [f"bigclf.{m}" for m in PLAIN.split(
     from bigclf.algorithms import registry
     from bigclf.cli import check, evaluate, info, merge, predict, train, training  # noqa: F401
     from bigclf.cli.main import main as bigclf
+    from bigclf.cli.session import idle
     from bigclf.errors import BigclfError, ModelFileError
     from bigclf.model import load
     from bigclf.reading import csv_text, libsvm, parquet, raw
@@ -317,8 +318,12 @@ def look_cli(data: bytes) -> str:
     Path(name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
     raw.HEAD_ROWS = csv_text.HEAD_ROWS = parquet.HEAD_ROWS = r.choice((4, 10_000))
     argv = [w for words in OPTIONS if r.random() < 0.08 for w in (words[0], *r.sample(words[1:], len(words) > 1))]
-    reads = ["--label", r.choice(("last", "last", "first", "1", "y", "party"))] * (r.random() < 0.9)
-    reads += [w for words in READS if r.random() < 0.08 for w in (words[0], *r.sample(words[1:], len(words) > 1))]
+    reads = [["--label", r.choice(("last", "last", "first", "1", "y", "party"))]] * (r.random() < 0.9)
+    reads += [[words[0], *r.sample(words[1:], len(words) > 1)] for words in READS if r.random() < 0.08]
+    with contextlib.suppress(BigclfError):  # that train tells too
+        sources = find([name])
+        reads = [words for words in reads if not idle({re.sub("--(no-)?", "", words[0]): ""}, sources)]
+    reads = [w for words in reads for w in words]
     reading = ["--on-error", "skip"] if r.random() < 0.4 else []
     algo, sizes = r.choice(list(registry.specs())), (r.choice(("64", "100", "1000")), "4MiB")
     found = []

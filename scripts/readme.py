@@ -60,7 +60,7 @@ def command_options() -> str:
         parts.append(f"### bigclf {name}\n\n{text}\n\n```sh\n{example}\n```\n\n{described(own)}")
     for title, group in (
         ("The run (train)", RUNNING),
-        ("Reading options (train, predict, evaluate, compare, cv, check)", READING),
+        ("Reading options (train, predict, evaluate, compare, cv, ikt; check, but for --on-error)", READING),
         ("Encoding (train, compare, cv)", ENCODING),
     ):
         shared = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, annotation=a) for n, a in group.items()]

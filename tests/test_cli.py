@@ -135,6 +135,33 @@ def test_check(good, cli, write):
     assert good("check", "u.svm", "--no-label", "--json", "-q").json["rows"] == 1
 
 
+def test_check_goes_on_behind_an_index_that_there_is_no_room_for(cli, write):
+    """Training ends there; `check` is there to list the faults."""
+    rows = "1 1:1\n0 99999999999:1\n1 2:x\n0 1:1 1500000000:1 1500000001:1\n1 3:1\n0 2000000000:1\n"
+    said = cli("check", write("a.svm", rows), "--json", "-q", "--budget", "1GiB")
+    assert (said.code, said.json["rows"], said.json["faults"], said.json["features"]) == (1, 2, 4, 3)
+    lines = sorted(said.err.splitlines())
+    assert [line.split(" ")[1] for line in lines] == ["a.svm:2:3:", "a.svm:3:5:", "a.svm:4:", "a.svm:6:"]
+    assert "feature index 1500000000 is beyond" in lines[2] and "feature index 2000000000 is beyond" in lines[3]
+    hashed = cli("check", "a.svm", "--json", "-q", "--budget", "1GiB", "--hash-bits", "4")
+    assert (hashed.json["rows"], hashed.json["faults"]) == (5, 1)
+
+
+def test_check_tells_what_it_read_before_a_quote_that_stays_open(cli, write):
+    write("a.csv", 'y,x\na,1\nb,2\nb,"3\na,4\n')
+    said = cli("check", "a.csv", "--label", "y", "--json")
+    assert said.code == 1 and said.json["counts"] == {"a": 1, "b": 1} and said.json["faults"] == 1
+    place, after = said.err.splitlines()[:2]
+    assert place.startswith("bigclf: a.csv:4: a quote opened here is not closed")
+    assert after == "bigclf: what stands behind this fault was not read"
+    nothing = cli("check", write("b.csv", 'y,x\n"a,1\n'), "--label", "y", "--json")
+    assert (nothing.code, nothing.out, nothing.err.count("\n")) == (1, "", 1)
+
+
+def test_check_goes_on_at_every_fault_whatever_is_asked(fault, write):
+    assert "--on-error" in fault(2, "check", write("a.svm", "1 1:1\n"), "--on-error", "stop")
+
+
 @pytest.mark.parametrize("name, text", [("a.svm", "1 1:1\n0 1:-1e39\n"), ("a.csv", "label,x\n1,\n1,1\n0,-1e39\n")])
 def test_check_tells_of_values_that_need_float64(good, cli, write, name, text):
     assert "values up to 1e+39: train with --dtype float64" in good("check", write(name, text)).err

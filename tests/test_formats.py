@@ -186,3 +186,33 @@ def test_words_and_gaps_agree_between_csv_and_parquet(good, folder, write):
             good("train", name, "--label", "y", "--missing", missing, "-q", "-o", "m.npz")
             found.append((state("m.npz"), good("predict", "m.npz", name, "--scores", "-q").out))
         assert found[0] == found[1], missing
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("word", ["inf", "-Infinity", "+NaN"])
+def test_a_number_that_is_none_is_no_class(good, fault, cli, write, folder, word, late, monkeypatch):
+    """As in LIBSVM text, so in tables of numbers alone and with words, in the first rows and behind them."""
+    monkeypatch.setattr("bigclf.reading.raw.HEAD_ROWS", 4)
+    monkeypatch.setattr("bigclf.reading.csv_text.HEAD_ROWS", 4)
+    monkeypatch.setattr("bigclf.reading.parquet.HEAD_ROWS", 4)
+    y = [*"0101", *"01" * 4 * late, word, "0"]
+    write("a.svm", "".join(f"{t} 1:{i}\n" for i, t in enumerate(y)))
+    write("a.csv", "label,x\n" + "".join(f"{t},{i}\n" for i, t in enumerate(y)))
+    write("words.csv", "label,x\n" + "".join(f"{t},{'ab'[i % 2]}\n" for i, t in enumerate(y)))
+    pq.write_table(pa.table({"label": y, "x": range(len(y))}), "words.parquet")
+    numbers = pa.array([float(t) for t in y])
+    pq.write_table(pa.table({"label": numbers, "x": range(len(y))}), "a.parquet")
+    for name in ("a.svm", "a.csv", "words.csv", "words.parquet", *["a.parquet"] * (word == "inf")):
+        line = fault(1, "train", name, "--algo", "pa-1", "-q", "-o", "m.npz")
+        assert f"{name}:" in line and f"label '{word}' is not a class" in line
+        assert cli("check", name, "-q", "--json").json["faults"] == 1
+        if "parquet" not in name:
+            told = good("train", name, "--algo", "pa-1", "-q", "-o", "m.npz", "--on-error", "skip", "--json").json
+            assert (told["rows"], told["skipped"], told["classes"]) == (len(y) - 1, 1, ["0", "1"])
+            (folder / "m.npz").unlink()
+        assert not (folder / "m.npz").exists()
+
+
+def test_the_first_label_that_is_no_class_is_told_whatever_its_name(fault):
+    pq.write_table(pa.table({"label": ["a", "inf", "-inf", "infinity", "-infinity"], "x": range(5)}), "a.parquet")
+    assert "row 2: label 'inf'" in fault(1, "train", "a.parquet", "--algo", "pa-1")

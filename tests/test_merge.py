@@ -133,3 +133,19 @@ def test_a_merged_model_knows_its_shards(cli, good, write):
 def test_a_shard_that_cannot_be_merged_is_told_at_once(good, write):
     data = write("a.svm", "1 1:1\n0 1:2\n" * 40)
     assert "pa-1 cannot be merged" in good("train", data, "--algo", "pa-1", "--shard", "1/2").err
+
+
+def test_rows_that_count_twice_are_told(good, write, folder):
+    """It is what one run over the rows twice would give, but seldom what is meant."""
+    for name, k in (("a", 2), ("b", 3)):
+        rows = "".join(f"{i // k % 2} 1:{i % 7} 2:{i % 5}\n" for i in range(300))
+        good("train", write(f"{name}.svm", rows), "-o", f"{name}.npz", "-q")
+    (folder / "copy.npz").write_bytes((folder / "a.npz").read_bytes())
+    twice = good("merge", "a.npz", "b.npz", "a.npz", "-o", "m.npz").err
+    assert "bigclf: a.npz: is named twice; its rows count twice\n" in twice and "900 rows" in twice
+    assert (
+        "bigclf: copy.npz: holds the same as a.npz; its rows count twice\n"
+        in good("merge", "a.npz", "copy.npz", "-o", "m.npz").err
+    )
+    assert "twice" not in good("merge", "a.npz", "b.npz", "-o", "m.npz").err
+    assert good("merge", "a.npz", "a.npz", "-o", "m.npz", "-q").err == ""

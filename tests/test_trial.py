@@ -5,13 +5,6 @@ from __future__ import annotations
 import gzip
 
 import numpy as np
-import pytest
-
-
-@pytest.mark.parametrize("option", ["--ignore", "--categorical"])
-def test_columns_of_libsvm_text_cannot_be_named(cli, write, option):
-    said = cli("train", write("a.svm", "0 1:1\n1 1:2\n" * 9), "--algo", "pa-1", option, "1")
-    assert said.code == 2 and f"{option}: is for columns of tables" in said.err
 
 
 def test_a_byte_order_mark_where_files_were_joined_is_no_class(fault, write):

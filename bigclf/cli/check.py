@@ -12,7 +12,7 @@ from bigclf.cli.options import Data, Given, Json, Quiet, Verbose, takes
 EXAMPLE = "Example: bigclf check data/*.csv --label y"
 
 
-@takes(reading=READING, encoding={"hash_bits": ENCODING["hash_bits"]})
+@takes(reading={k: v for k, v in READING.items() if k != "on_error"}, encoding={"hash_bits": ENCODING["hash_bits"]})
 def check(
     data: Data,
     no_label: Annotated[bool, typer.Option("--no-label", help="rows need no label")] = False,

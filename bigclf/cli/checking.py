@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from bigclf.core import Shape
 from bigclf.errors import DataError
 from bigclf.reading.head import check_name
 from bigclf.reading.labels import sort_key
-from bigclf.reading.raw import Raw, Skips, Sparse, Words
+from bigclf.reading.options import LAST_COLUMN
+from bigclf.reading.raw import Raw, Skips, Sparse, Words, take
 from bigclf.reading.scaling import LIMITS
 from bigclf.reading.schema import MAX_CLASSES
 from bigclf.reading.source import find
@@ -101,17 +103,18 @@ def run(
     report = Report(quiet)
     sources = find(data, reading.get("format", "auto"))
     options = read_options({**reading, **encoding}, sources, on_error="skip", need_label=not no_label)
-    stream = Stream(sources, options, limit=reading.get("limit", 0))
+    stream = Stream(sources, replace(options, max_column=LAST_COLUMN), limit=reading.get("limit", 0))
     stream.skips = _Told(most)
     tally = Tally()
-    for raw in stream:
-        known = set(tally.classes)
-        tally.add(raw)
-        for name in tally.classes.keys() - known:
-            try:
-                check_name(raw, [name])
-            except DataError as e:
-                stream.skips.drop(e)
+    widest = LAST_COLUMN if options.hash_bits else options.max_column
+    try:
+        for raw in stream:
+            _count(tally, _narrow(raw, widest, stream.skips), stream.skips)
+    except DataError as e:  # what follows cannot be told apart
+        if not tally.rows and not stream.skips.rows:
+            raise
+        stream.skips.drop(e)
+        report.note("what stands behind this fault was not read")
     faults = stream.skips.rows
     if not tally.rows and not faults:
         raise no_rows(sources, stream.skips)
@@ -128,6 +131,29 @@ def run(
     report.notices(stream.notices)
     report.note(report.speed(tally.rows))
     return 1 if faults else 0
+
+
+def _count(tally: Tally, raw: Raw, skips: Skips) -> None:
+    """Count these rows, and tell names of classes that cannot be."""
+    known = set(tally.classes)
+    tally.add(raw)
+    for name in [name for name in tally.classes if name not in known]:
+        try:
+            check_name(raw, [name])
+        except DataError as e:
+            skips.drop(e)
+
+
+def _narrow(raw: Raw, widest: int, skips: Skips) -> Raw:
+    """The rows that training has the memory for: with indices below `widest`. The others are told."""
+    if not isinstance(raw.data, Sparse) or raw.data.column.max(initial=0) <= widest:
+        return raw
+    wide = np.flatnonzero(raw.data.column > widest)
+    rows, first = np.unique(np.searchsorted(raw.data.indptr, wide, side="right") - 1, return_index=True)
+    for row, at in zip(rows.tolist(), wide[first].tolist(), strict=True):
+        what = f"feature index {raw.data.column[at] - 1} is beyond {widest - 1}, by the memory; try --hash-bits"
+        skips.drop(DataError(raw.where(row), what))
+    return take(raw, np.delete(np.arange(len(raw.row)), rows))
 
 
 def _memory(tally: Tally, hash_bits: int) -> dict[str, int]:

@@ -14,8 +14,8 @@ from bigclf.cli.options import Given
 from bigclf.cli.predicting import tell_read
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit, number, pulled, show, table
-from bigclf.cli.session import cap_of, kept_reading, no_rows, read_options, scoring_stream
-from bigclf.errors import BigclfError, Interrupted, UsageError
+from bigclf.cli.session import cap_of, idle, kept_reading, no_rows, read_options, scoring_stream
+from bigclf.errors import NO_RESULTS, BigclfError, Interrupted, UsageError
 from bigclf.files import writable
 from bigclf.limits import counted, human
 from bigclf.model import save
@@ -73,7 +73,7 @@ def taught(contest: Contest, rows: Iterator[Raw], report: Report) -> int:
         except Stop as stop:
             stopped = stop.number
             if stop.at_once or not contest.learned:
-                raise Interrupted("interrupted", 128 + stopped) from None
+                raise Interrupted(f"interrupted; {NO_RESULTS}", 128 + stopped) from None
         contest.end()
     if not contest.learned:
         raise no_rows(contest.stream.sources, contest.stream.skips)
@@ -97,7 +97,8 @@ def run(
     report = Report(quiet)
     if output is not None:
         writable(output, [*data, *test])
-    contest, rows = begun(data, entrants(algos, encoding), reading, encoding)
+    own = _own(data, test, output, reading, encoding)
+    contest, rows = begun(data, entrants(algos, encoding), own, encoding)
     if by == "log_loss" and not any(known(entry.learner) for entry in contest.entries):
         raise UsageError("--by log_loss: none of these algorithms has probabilities; logistic, for one, does")
     kept = kept_reading(contest.stream)
@@ -126,6 +127,20 @@ def run(
         raise Interrupted(f"interrupted: all this is of the first {counted(contest.learned, 'row')}", 128 + stopped)
 
 
+def _own(data: Sequence[str], test: Sequence[str], output: Path | None, reading: Given, encoding: Given) -> Given:
+    """The reading options that say something of the data. Raises UsageError for one that says nothing of --test either.
+
+    --missing says something of tables that the model may read later.
+    """
+    form, given = reading.get("format", "auto"), reading | encoding
+    mine = idle(given, find(data, form))
+    theirs = idle(given, find(test, form)) if mine and test else mine
+    for name, why in mine.items():
+        if name in theirs and (name != "missing" or output is None):
+            raise UsageError(why)
+    return {name: value for name, value in reading.items() if name not in mine}
+
+
 def tell_left_out(contest: Contest, report: Report) -> None:
     """The entrants that could not go on, and why."""
     for entry in contest.entries:
@@ -135,7 +150,8 @@ def tell_left_out(contest: Contest, report: Report) -> None:
 
 def _held_out(contest: Contest, kept: Given, test: Sequence[str], reading: Given) -> Stream:
     """The rows of --test; what they lack is told before the work."""
-    given = {k: v for k, v in reading.items() if k != "limit"}
+    other = idle(reading, find(test, reading.get("format", "auto")))  # what is meant for the data
+    given = {k: v for k, v in reading.items() if k != "limit" and k not in other}
 
     def opened() -> Stream:
         return scoring_stream(contest.fit.unfinished(kept, 0, 1), test, given, labels=True)

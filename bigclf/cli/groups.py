@@ -146,13 +146,13 @@ READING: dict[str, Any] = {
         typer.Option(
             "--label",
             metavar="COLUMN",
-            help="label: a column's name, its number from 1, first, last",
+            help="label of a table: a column's name, its number from 1, first, last",
             **_IN,
         ),
     ],
     "ignore": Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="COLUMN", help="leave a column out; may be repeated", **_IN),
+        typer.Option("--ignore", metavar="COLUMN", help="leave a column of a table out; may be repeated", **_IN),
     ],
     "categorical": Annotated[
         list[str] | None,

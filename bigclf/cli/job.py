@@ -15,6 +15,8 @@ from bigclf.reading.source import Source
 if TYPE_CHECKING:
     from bigclf.training.cache import Cache
 
+EVERY = "5min"  # a checkpoint is saved
+
 
 @dataclass(frozen=True)
 class Job:
@@ -28,7 +30,7 @@ class Job:
     go_on: Path | None = None
     resume: Path | None = None
     checkpoint: Path | None = None
-    checkpoint_every: str = "5min"
+    checkpoint_every: str | None = None
     share: tuple[int, int] | None = None
     shuffle: str = "none"
     cache: Path | None = None
@@ -71,7 +73,7 @@ def kept_options(job: Job) -> list[str]:
         "--budget": job.reading.get("budget"),
         "--threads": job.reading.get("threads"),
         "--checkpoint": job.checkpoint,
-        "--checkpoint-every": job.checkpoint_every if job.checkpoint else None,
+        "--checkpoint-every": (job.checkpoint_every or EVERY) if job.checkpoint else None,
         "--log-file": job.log_file,
         "--cache": job.cache,
         "--cache-size": job.cache_size,

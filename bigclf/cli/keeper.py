@@ -92,7 +92,7 @@ class Keeper:
             kept = f"{path} holds the last checkpoint" if path.exists() else "there is no checkpoint"
             return Interrupted(f"{name} again: stopped at once; {kept}", code)
         run = self.run
-        row = (run.fit.next_row - run.base) % SHARE_ROWS
+        row = max(run.fit.next_row - run.base, 0) % SHARE_ROWS  # a model that goes on has its rows before the base
         where = f"interrupted at row {row} of pass {run.number}"
         if not run.fit.rows:
             return Interrupted(f"{where}; nothing was learned yet, nothing is saved", code)

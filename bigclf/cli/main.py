@@ -17,7 +17,7 @@ import typer
 
 from bigclf import __version__, start
 from bigclf.algorithms.watching import brought
-from bigclf.errors import BigclfError, Stopped, UsageError
+from bigclf.errors import NO_RESULTS, BigclfError, Stopped, UsageError
 
 COMMANDS = {
     "train": "Train a classifier.",
@@ -31,6 +31,18 @@ COMMANDS = {
     "info": "Show what is in a model.",
     "algos": "List the algorithms, or show one.",
     "doctor": "Show limits, versions and compiled kernels; --warm compiles.",
+}
+
+# what is said of a command that a signal ends, until it knows better
+STANDS = {
+    "train": "nothing was learned yet, nothing is saved",
+    "predict": "nothing was written",
+    "evaluate": NO_RESULTS,
+    "compare": NO_RESULTS,
+    "cv": NO_RESULTS,
+    "ikt": NO_RESULTS,
+    "check": "not all rows were checked",
+    "merge": "nothing was written",
 }
 
 
@@ -86,6 +98,7 @@ def main(argv: list[str]) -> int:
 
 def _run(argv: list[str]) -> int:
     warnings.filterwarnings("ignore", category=RuntimeWarning)  # numbers that overflow are told by checks of ours
+    outer = start.stands(STANDS.get(argv[0], "") if argv else "")  # doctor calls other commands
     try:
         code = build(_words() or argv)(argv, prog_name="bigclf", standalone_mode=False)
         if sys.stdout is not None:
@@ -100,7 +113,9 @@ def _run(argv: list[str]) -> int:
             return _closed_pipe()
         raise
     except Stopped as e:
-        return _fail("interrupted" if e.number == signal.SIGINT else "terminated", 128 + e.number, argv)
+        start.arrived()  # it was not lost
+        how = "interrupted" if e.number == signal.SIGINT else "terminated"
+        return _fail("; ".join(filter(None, (how, start.stands("")))), 128 + e.number, argv)
     except BigclfError as e:
         hint = _help_hint(argv) if isinstance(e, UsageError) else ""
         return _fail(f"{e}{hint}", e.exit_code, argv)
@@ -115,6 +130,8 @@ def _run(argv: list[str]) -> int:
         stray = re.match(r"No such option:? '?(--[\w-]+)", said)
         why = brought(stray[1]) if stray else ""
         return _fail(f"{f'{stray[1]}: {why}' if stray and why else said}{_help_hint(argv)}", 2, argv)
+    finally:
+        start.stands(outer)
 
 
 def _closed_pipe() -> int:

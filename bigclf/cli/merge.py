@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from bigclf import start
 from bigclf.cli.options import Quiet, Verbose
 
 EXAMPLE = "Example: bigclf merge part1.npz part2.npz part3.npz -o whole.npz"
@@ -31,9 +34,24 @@ def merge(
     writable(output, models)
     model = merged([(str(path), load(path)) for path in models])
     save(output, model)
+    start.stands(f"the model is saved as {output}")
     report = Report(quiet)
+    for path, earlier in _again(models):
+        what = "is named twice" if path == earlier else f"holds the same as {earlier}"
+        report.note(f"{path}: {what}; its rows count twice")
     if model.share:
         of, *held = model.share
         absent = [str(i) for i in range(1, of + 1) if i not in held]
         report.note(f"of {of} shards {', '.join(absent[:10])}{', ...' * (len(absent) > 10)} are not among these")
     report.note(f"{counted(model.rows, 'row')} of {counted(len(models), 'model')}; model: {output}")
+
+
+def _again(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """The files whose bytes are those of an earlier one, which is given with each."""
+    found: dict[bytes, Path] = {}
+    for path in paths:
+        with path.open("rb") as f:
+            digest = hashlib.file_digest(f, "sha256").digest()
+        earlier = found.setdefault(digest, path)
+        if earlier is not path:
+            yield path, earlier

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bigclf import probability
+from bigclf import probability, start
 from bigclf.cli.lines import Line, label_lines, value_lines
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report
@@ -115,8 +115,11 @@ def _sink(output: Path | None) -> Iterator[Write]:
         if sys.stdout is None:
             raise BigclfError("standard output is closed; name a file with -o")
         out = sys.stdout.buffer
+        start.stands("not all lines were written")
         yield out.write
         out.flush()
+        start.stands("all lines were written")
         return
     with whole_file(output) as f:
         yield f.write
+    start.stands(f"all lines are in {output}")

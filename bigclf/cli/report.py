@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -113,21 +114,42 @@ def pulled(gradient: dict[str, Any] | None, most: int = 5) -> str:
 def facts(told: dict[str, Any] | None, most: int = 5) -> str:
     """What a learner tells of itself. A list has one value for each member: `most`, and the range, if any is not 0.
 
+    Of members that have members the range is told.
+
     >>> facts({"warnings": 3, "last_drift": None}), facts({"drifts": [1, 2]}), facts(None)
     ('warnings 3, last drift none', 'drifts 1/2', '')
     >>> facts({"nodes": [9, 7, 5, 3, 1, 11, 1000]})
     'nodes 9/7/5/3/1/... (1 to 1,000)'
+    >>> facts({"depth": [[0, 3, 1], [2, None, 0]], "drifts": [[0, 0, 0], [0, 0, 0]]})
+    'depth 0 to 3 (2 x 3 members)'
     """
 
     def said(value: Any) -> str:
         if isinstance(value, list):
-            numbers = [v for v in value if v is not None]
-            spread = f"/... ({said(min(numbers))} to {said(max(numbers))})" if numbers else "/..."
+            numbers = [v for v in _flat(value) if v is not None]
+            low, high = (said(min(numbers)), said(max(numbers))) if numbers else ("none", "none")
+            if isinstance(value[0], list):
+                return f"{low if low == high else f'{low} to {high}'} ({_size(value)} members)"
+            spread = f"/... ({low} to {high})" if numbers else "/..."
             return "/".join(map(said, value[:most])) + (spread if len(value) > most else "")
         return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
-    shown = {name: value for name, value in (told or {}).items() if not isinstance(value, list) or any(value)}
+    shown = {name: v for name, v in (told or {}).items() if not isinstance(v, list) or any(_flat(v))}
     return ", ".join(f"{name.replace('_', ' ')} {said(value)}" for name, value in shown.items())
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    """The values of a list of lists of lists, or the one value."""
+    if not isinstance(value, list):
+        yield value
+        return
+    for each in value:
+        yield from _flat(each)
+
+
+def _size(value: Any) -> str:
+    """How many members, and members of each."""
+    return f"{len(value)}" + (f" x {_size(value[0])}" if isinstance(value[0], list) else "")
 
 
 def emit(document: dict[str, Any]) -> None:

@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 
 KEPT = ("label", "ignore", "categorical", "header", "delimiter", "decimal", "quote", "encoding", "hash_bits")
 
+# inputs of which an option says something
+CSV, TEXT, TABLES = ("csv", "tsv"), ("csv", "tsv", "libsvm"), ("csv", "tsv", "parquet")
+SAYS = {
+    **dict.fromkeys(("header", "delimiter", "decimal", "quote"), ("CSV and TSV", CSV)),
+    **dict.fromkeys(("label", "ignore", "categorical"), ("columns of tables", TABLES)),
+    "missing": ("gaps in tables", TABLES),
+    "encoding": ("text", TEXT),
+}
+FORMATS = {"libsvm": "LIBSVM text", "csv": "CSV", "tsv": "TSV", "parquet": "Parquet"}
+
 MAP_OPTIONS = {"order": ("rm", "poly"), "rff_dim": ("rff",), "sigma": ("rff",), "max_features": KINDS[1:]}
 
 
@@ -43,6 +53,23 @@ def cap_of(given: Given) -> int | None:
     return size
 
 
+def idle(given: Given, sources: Sequence[Source]) -> dict[str, str]:
+    """The options given that say nothing of any of these inputs, each with why."""
+    formats = {s.format for s in sources}
+    found = {}
+    for name, (what, of) in SAYS.items():
+        if name in given and not formats.intersection(of):
+            option = "no-header" if name == "header" and not given[name] else name
+            found[name] = f"--{option}: is for {what}; {sources[0].path} is {FORMATS[sources[0].format]}"
+    return found
+
+
+def refuse_idle(given: Given, sources: Sequence[Source]) -> None:
+    """Refuse an option that would have no effect on these inputs. Raises UsageError."""
+    for why in idle(given, sources).values():
+        raise UsageError(why)
+
+
 def read_options(
     given: Given,
     sources: Sequence[Source],
@@ -53,8 +80,11 @@ def read_options(
 ) -> ReadOptions:
     """Reading options: those given, else those kept in the model, else the defaults; blocks and columns that fit.
 
+    Raises UsageError for one given that says nothing of such inputs; one kept in the model may.
+
     curve: room is left for the areas under the curve. arrow: and for Arrow, which writes.
     """
+    refuse_idle(given, sources)
     names = {f.name for f in fields(ReadOptions)}
     values = {k: v for k, v in {**(kept or {}), **given}.items() if k in names}
     for name in ("ignore", "categorical"):
@@ -64,9 +94,6 @@ def read_options(
         values["block_size"] = size(values["block_size"])
     form = {"tsv": "csv"}.get(sources[0].format, sources[0].format)
     packed = form == "libsvm" and (arrow or any(s.compression for s in sources))
-    tables = [f"--{name}" for name in ("ignore", "categorical") if form == "libsvm" and given.get(name)]
-    if tables:
-        raise UsageError(f"{tables[0]}: is for columns of tables; LIBSVM text has none that are named")
     room = before_rows(headroom(cap_of(given)), "packed" if packed else form, curve)
     most = values.get("block_size")
     threads = values["threads"] = parsers(room, form, values.get("threads"), most)

@@ -45,6 +45,8 @@ def tell(report: Report, run: Run, model: Model, output: Path) -> None:
         report.note(f"--{option} {word}: {number:,}")
     if run.fit.promoted:
         report.note("a class came late: the units of one against all started from the model of two classes")
+    if schema.positive is not None and len(schema.classes) > 2:
+        report.note("--positive says nothing any more: a third class came")
     if first.rows:
         late = (
             "" if first.rows == rows else f" (of the {counted(first.rows, 'row')} that came after the first solution)"

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bigclf import weighting
+from bigclf import start, weighting
 from bigclf.algorithms import registry
-from bigclf.cli.job import Job, facts_of, kept_options, places, spelled
+from bigclf.cli.job import EVERY, Job, facts_of, kept_options, places, spelled
 from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import cap_of, kept_reading, kinds_of, no_rows, read_options, wishes_of
+from bigclf.cli.session import cap_of, kept_reading, kinds_of, no_rows, read_options, refuse_idle, wishes_of
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
@@ -53,19 +53,22 @@ def execute(job: Job, report: Report) -> None:
         registry.meant(job.algo, _dashed(job.params))
     if job.mixed and (job.share or job.reading.get("limit")):
         raise UsageError("--shuffle: reads all of the input, and goes with neither --shard nor --limit")
+    if job.checkpoint is None and job.checkpoint_every is not None:
+        raise UsageError("--checkpoint-every: goes with --checkpoint FILE")
     if job.cache is None and job.cache_size is not None:
         raise UsageError("--cache-size: goes with --cache DIR")
     if job.cache is not None and job.mixed:
         raise UsageError("--cache: keeps rows in their order, and does not go with --shuffle")
+    refuse_idle(job.reading, job.sources)  # wrong usage is told before faults of the model and the data
     if job.mixed:
-        require_plain(job.sources)  # wrong usage is told before faults of the data
+        require_plain(job.sources)
     places(job, job.output)
     begin = _resumed if job.resume else _continued if job.go_on else _fresh
     run, rows, facts = begin(job, report)
     output = Path(facts["output"])
     places(job, output)  # that of a checkpoint was not known before
     with Progress(report, run, job.progress, job.log_file) as progress, Interrupt() as interrupt:
-        keeper = Keeper(run, progress, interrupt, job.checkpoint, job.checkpoint_every, facts)
+        keeper = Keeper(run, progress, interrupt, job.checkpoint, job.checkpoint_every or EVERY, facts)
         keeper.reading = kept_reading(run.stream)
         keeper.again = kept_options(job)
         try:
@@ -76,6 +79,7 @@ def execute(job: Job, report: Report) -> None:
                 raise no_rows(job.sources, run.stream.skips)
             model = replace(keeper.model(), share=facts["share"] and facts["share"][::-1])
             save(output, model)
+            start.stands(f"the model is saved as {output}")
         except Stop as stop:  # while something was saved
             raise keeper.stopped(stop, output) from None
     report.notices(run.notices)

@@ -16,12 +16,13 @@ from bigclf.algorithms import registry
 from bigclf.cli.comparing import begun, taught
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import wishes_of
-from bigclf.errors import DataError, Interrupted
+from bigclf.cli.session import refuse_idle, wishes_of
+from bigclf.errors import NO_RESULTS, DataError, Interrupted
 from bigclf.kernels import kernel_means as km
 from bigclf.kernels import spread, tuning
 from bigclf.kernels.prototypes import Prototypes
 from bigclf.limits import counted
+from bigclf.reading.source import find
 from bigclf.training.contest import Entrant
 
 HEIGHT = 11  # lines of the plot
@@ -39,6 +40,7 @@ def run(
 ) -> None:
     """Print the spread by this method."""
     report = Report(quiet)
+    refuse_idle(encoding, find(data, reading.get("format", "auto")))
     spec = registry.get("fsvc")
     # under `auto` rows are kept aside
     rule = "auto" if method == "grid" else method
@@ -47,7 +49,7 @@ def run(
     contest, rows = begun(data, [Entrant("", spec, params, wishes)], reading, encoding)
     stopped = taught(contest, rows, report)
     if stopped:
-        raise Interrupted("interrupted", 128 + stopped)
+        raise Interrupted(f"interrupted; {NO_RESULTS}", 128 + stopped)
     fit, stream = contest.fit, contest.stream
     base: Prototypes = fit.state.base
     if (base.filled > 0).sum() < 2:

@@ -15,10 +15,12 @@ from bigclf.cli.entrants import entrants
 from bigclf.cli.options import Given
 from bigclf.cli.predicting import tell_read
 from bigclf.cli.report import Report, emit, number, show, table
+from bigclf.cli.session import refuse_idle
 from bigclf.errors import DataError, Interrupted
 from bigclf.limits import counted
 from bigclf.reading.ahead import ahead
 from bigclf.reading.schema import MAX_CLASSES
+from bigclf.reading.source import find
 from bigclf.training.judge import Judge
 from bigclf.training.metrics import LogLoss, measures
 
@@ -34,6 +36,7 @@ def run(
 ) -> None:
     """Train on all but each fold, test on it, and print the means. folds: runs, folds a run, seed."""
     report = Report(quiet)
+    refuse_idle(encoding, find(data, reading.get("format", "auto")))
     contest, stream_rows = begun(data, entrants(algos, encoding), reading, encoding, folds)
     stopped = taught(contest, stream_rows, report)
     if stopped:

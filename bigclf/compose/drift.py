@@ -17,7 +17,7 @@ import numpy as np
 
 from bigclf.block import take
 from bigclf.compose.ensemble import Nothing
-from bigclf.compose.parts import apart, cut, over, private, scored, under
+from bigclf.compose.parts import apart, cut, of_base, over, private, scored, under
 from bigclf.core import Array, Axes, Block, Learner, Plan, Shape, State
 from bigclf.kernels import drift as d
 from bigclf.state import flatten, shape_of
@@ -154,9 +154,9 @@ def watched(base: Learner, detector: Detector, replace: bool) -> Learner:
 
     def told(s: Watched) -> dict[str, Any]:
         log = s.log
-        facts = base.told(s.base) if base.told is not None else {}
-        facts |= {"warnings": int(log.warnings[0])} if detector.warns else {}
-        return facts | {"drifts": int(log.drifts[0]), "last_drift": int(log.last[0]) or None}
+        own: dict[str, Any] = {"warnings": int(log.warnings[0])} if detector.warns else {}
+        own |= {"drifts": int(log.drifts[0]), "last_drift": int(log.last[0]) or None}
+        return of_base(base.told(s.base) if base.told is not None else {}, own) | own
 
     refit = base.refit
     own = dict.fromkeys(Log._fields, (1,))

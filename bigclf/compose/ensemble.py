@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.compose.parts import apart, by_member, counted, counts, over, private, row_keys, together, under
+from bigclf.compose.parts import apart, by_member, counted, counts, of_base, over, private, row_keys, together, under
 from bigclf.compose.rates import Rates
 from bigclf.core import Array, Axes, Block, Learner, Plan, Scores, Shape, State
 from bigclf.kernels import chain as links
@@ -171,7 +171,8 @@ def ensemble(
     pull, finish, refit, told, fault = first.pull, first.finish, first.refit, first.told, first.fault
 
     def facts(s: Members) -> dict[str, Any]:
-        return (more(s) if more else {}) | (by_member([told(t) for t in s.base]) if told else {})
+        own = more(s) if more else {}
+        return own | (of_base(by_member([told(t) for t in s.base]), own) if told else {})
 
     def decision(s: Members, X: Any) -> Scores:
         each = [b.decision(t, X) for b, t in zip(bases, s.base, strict=True)]

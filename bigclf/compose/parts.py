@@ -119,3 +119,12 @@ def together(pulls: Sequence[Pull]) -> Pull:
 def by_member(told: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Each fact of all members, as a list."""
     return {name: [facts[name] for facts in told] for name in told[0]}
+
+
+def of_base(told: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """What a base tells, beside the facts that what is built on it tells itself: those of one name are told apart.
+
+    >>> of_base({"warnings": [1, 0], "nodes": [3, 5]}, {"warnings": 2})
+    {'base warnings': [1, 0], 'nodes': [3, 5]}
+    """
+    return {f"base {name}" if name in own else name: value for name, value in told.items()}

@@ -10,10 +10,10 @@ import pyarrow.csv as pa_csv
 
 from bigclf.reading.arrow_columns import codes, floats, whole
 from bigclf.reading.csv_piece import Dialect, Piece, is_text
-from bigclf.reading.labels import NUMBER
+from bigclf.reading.labels import ENDLESS_WORDS, NUMBER, no_class
 from bigclf.reading.options import MISSING_TOKENS
 from bigclf.reading.raw import Column, Words
-from bigclf.reading.table import ENDLESS_WORDS, TRUTH, finite, spell, words
+from bigclf.reading.table import TRUTH, finite, spell, words
 
 pa.enable_signal_handlers(False)  # Ctrl-C is ours: pyarrow would end the run in the middle of a block
 
@@ -55,6 +55,8 @@ def fast(
                 return None
     label = None if layout.label is None else _words(columns[layout.label], piece.dialect)
     if label is not None and need_label and label.code.size and label.code.min() < 0:
+        return None
+    if label is not None and any(map(no_class, label.names)):
         return None
     return data, label, table.num_rows
 

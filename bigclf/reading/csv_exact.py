@@ -16,9 +16,9 @@ from bigclf.errors import DataError
 from bigclf.reading.arrow_columns import codes, floats, whole
 from bigclf.reading.csv_arrow import parse
 from bigclf.reading.csv_piece import BAD_TEXT, Dialect, Piece, is_text
-from bigclf.reading.labels import NUMBER
+from bigclf.reading.labels import ENDLESS_WORDS, NUMBER
 from bigclf.reading.raw import Column, Words
-from bigclf.reading.table import BLANKS, ENDLESS_WORDS, MISSING, TRUTH, finite, show, spell, words
+from bigclf.reading.table import BLANKS, MISSING, TRUTH, finite, show, spell, words
 
 NUMERIC, TRUE_FALSE, GONE, WORD, ENDLESS, BROKEN = range(6)
 
@@ -80,11 +80,14 @@ def cells(column: Any, dialect: Dialect, numbers: bool = True) -> Cells:
         state[_mask(pc.is_in(text, pa.array(TRUTH, text.type)))] = TRUE_FALSE
         value[state == TRUE_FALSE] = 0
         value[_mask(pc.is_in(text, pa.array(TRUTH[:3], text.type)))] = 1
-        spelled = pc.is_in(pc.ascii_lower(text), pa.array(ENDLESS_WORDS, text.type))
-        state[_mask(spelled) | np.isinf(value)] = ENDLESS
+        state[_endless(text) | np.isinf(value)] = ENDLESS
     state[_mask(pc.is_in(text, pa.array(sorted(MISSING), text.type)))] = GONE
     state[broken] = BROKEN
     return Cells(state, value, text)
+
+
+def _endless(text: Any) -> NDArray[np.bool_]:
+    return _mask(pc.is_in(pc.ascii_lower(text), pa.array(ENDLESS_WORDS, text.type)))
 
 
 def _mask(array: Any) -> NDArray[np.bool_]:
@@ -131,6 +134,7 @@ def exact(piece: Piece, kinds: dict[str, str], need_label: bool) -> Exact:
     for at in label:
         parsed[at] = cell = cells(read.columns[at], dialect, numbers=False)
         note(at, cell.state == BROKEN, f"label: {BAD_TEXT}")
+        note(at, (cell.state == WORD) & _endless(cell.text), "label {value} is not a class")
         if need_label:
             note(at, cell.state == GONE, "label is missing")
     good = ~np.isin(read.record, list(wrong))

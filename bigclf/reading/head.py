@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bigclf.errors import BigclfError, DataError, UsageError
 from bigclf.reading.feature_map import LINEAR, SIGMAS, FeatureMap
-from bigclf.reading.labels import BREAKS, sort_key
+from bigclf.reading.labels import BREAKS, no_class, sort_key
 from bigclf.reading.moments import Moments
 from bigclf.reading.raw import FIRST, Raw, Sparse, Words
 from bigclf.reading.schema import MAX_CLASSES, Feature, Schema, split_scale
@@ -58,6 +58,9 @@ def make_schema(head: list[Raw], label: str | None, wishes: Wishes, notices: Cou
     if wishes.positive is not None and wishes.positive not in classes:
         names = ", ".join(classes[:10])
         raise BigclfError(f"--positive: class '{wishes.positive}' is not among {names}; declare it with --classes")
+    if wishes.positive is not None and len(classes) > 2:
+        names = ", ".join(classes[:10]) + (", ..." if len(classes) > 10 else "")
+        raise BigclfError(f"--positive: says which of two classes, and there are {len(classes)}: {names}; leave it out")
     sparse = isinstance(head[0].data, Sparse)
     features: tuple[Feature, ...] = ()
     if not sparse:
@@ -189,12 +192,18 @@ def _classes(head: list[Raw], wishes: Wishes) -> tuple[str, ...]:
 
 
 def check_name(raw: Raw, names: Iterable[str]) -> None:
-    """Refuse names of classes of these rows that would break the lines of predict."""
+    """Refuse names of classes of these rows that are numbers and none, or would break the lines of predict."""
+    found: list[tuple[int, str]] = []
     for name in names:
+        what = f"label {name!r} is not a class" if no_class(name) else ""
         if BREAKS.intersection(name):
+            what = f"class {name!r} holds a tab or a line break, which predict could not write"
+        if what:
             assert raw.label is not None
-            at = int(np.flatnonzero(raw.label.code == raw.label.names.index(name))[0])
-            raise DataError(raw.where(at), f"class {name!r} holds a tab or a line break, which predict could not write")
+            found.append((int(np.flatnonzero(raw.label.code == raw.label.names.index(name))[0]), what))
+    if found:
+        at, what = min(found)
+        raise DataError(raw.where(at), what)
 
 
 def _features(head: list[Raw], hash_bits: int) -> tuple[tuple[Feature, ...], int]:

@@ -7,6 +7,7 @@ import re
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,400}")  # longer ones are no numbers to anyone
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+ENDLESS_WORDS = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")
 
 BREAKS = frozenset("\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # in a name they would break the lines of predict
 
@@ -33,6 +34,15 @@ def number_name(x: float) -> str:
     if math.isfinite(x) and x == int(x) and abs(x) < 2**53:
         return str(int(x))
     return repr(x)
+
+
+def no_class(name: str) -> bool:
+    """Whether what stands for a label is a number that is none; such are faults, as among the values.
+
+    >>> no_class("-Infinity"), no_class("info"), no_class("1e400")
+    (True, False, False)
+    """
+    return name.lower() in ENDLESS_WORDS
 
 
 def sort_key(name: str) -> tuple[int, float, str]:

@@ -20,7 +20,6 @@ from bigclf.reading.span import SHARE_ROWS, Share, first_row
 BLANKS = " \t"  # trimmed from both ends of every field of text
 MISSING = frozenset(MISSING_TOKENS)
 TRUTH = ("true", "True", "TRUE", "false", "False", "FALSE")  # 1, 1, 1, 0, 0, 0 in a column of numbers
-ENDLESS_WORDS = ("inf", "infinity", "+inf", "+infinity", "-inf", "-infinity", "nan", "+nan", "-nan")
 _SHOWN = 20  # names listed in a message
 
 

@@ -1,0 +1,113 @@
+"""An option that would have no effect on the input at hand is refused, and never passed over in silence."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+CSV = "label,x,z\n" + "0,1,2\n1,2,1\n" * 20
+SVM = "0 1:1 2:2\n1 1:2 2:1\n" * 20
+TABLES = [["--label", "1"], ["--ignore", "1"], ["--categorical", "1"]]
+DIALECT = [["--delimiter", ";"], ["--decimal", ","], ["--quote", ""], ["--header"], ["--no-header"]]
+IDLE = [("a.svm", o) for o in TABLES + DIALECT] + [("a.parquet", o) for o in [*DIALECT, ["--encoding", "latin1"]]]
+ALGO = ["--algo", "pa-1"]
+COMMANDS = {
+    "train": ["train", *ALGO, "-o", "n.npz"],
+    "continue": ["train", "--continue", "m.npz", "-o", "n.npz"],
+    "resume": ["train", "--resume", "ck.npz", "-o", "n.npz"],
+    "predict": ["predict", "m.npz"],
+    "evaluate": ["evaluate", "m.npz"],
+    "check": ["check"],
+    "compare": ["compare", *ALGO],
+    "cv": ["cv", *ALGO],
+    "ikt": ["ikt"],
+}
+
+
+@pytest.fixture
+def files(folder, write, good):
+    """The same rows in three formats."""
+    write("a.svm", SVM)
+    write("a.csv", CSV)
+    rows = [[int(v) for v in line.split(",")] for line in CSV.split()[1:]]
+    pq.write_table(pa.table(dict(zip(("label", "x", "z"), map(list, zip(*rows))))), folder / "a.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name, option", IDLE, ids=lambda v: v if isinstance(v, str) else "".join(v))
+def test_options_of_another_format_are_refused(files, good, fault, name, option, command):
+    good("train", name, *ALGO, "-q", "-o", "m.npz", "--checkpoint", "ck.npz", "--checkpoint-every", "1")
+    said = fault(2, *COMMANDS[command], name, *option)
+    assert said.startswith(f"bigclf: {option[0]}: is for ") and f"{name} is " in said
+    assert not (files / "n.npz").exists()
+
+
+@pytest.mark.parametrize("option", [*TABLES, *DIALECT, ["--encoding", "latin1"]], ids="".join)
+def test_options_of_the_format_at_hand_are_taken(files, cli, write, option):
+    write("b.csv", CSV.replace(",", ";") if option[0] in ("--delimiter", "--decimal") else CSV)
+    more = ["--delimiter", ";"] if option[0] == "--decimal" else []
+    said = cli("check", "b.csv", "--no-label", *option, *more)
+    assert said.code in (0, 1) and "is for" not in said.err  # a header taken for a row is a fault
+
+
+def test_options_kept_in_a_model_are_no_options_given(files, good, write):
+    """A model remembers how its rows were read; that says nothing of rows in another format."""
+    write("b.csv", CSV.replace(",", ";"))
+    read = ["--delimiter", ";", "--label", "label", "--encoding", "latin1"]
+    good("train", "b.csv", *read, *ALGO, "-q", "-o", "m.npz")
+    for name in ("a.svm", "a.parquet"):
+        assert good("evaluate", "m.npz", name, "--json", "-q").json["rows"] == 40
+        good("train", name, "--continue", "m.npz", "-q", "-o", "n.npz")
+
+
+def test_compare_takes_an_option_that_says_something_of_its_data_or_of_its_test_rows(files, good, fault, write):
+    write("b.csv", CSV.replace(",", ";"))
+    both = (("a.svm", "b.csv"), ("b.csv", "a.svm"), ("a.parquet", "b.csv"), ("b.csv", "a.parquet"))
+    for data, test in both:
+        told = good("compare", data, "--test", test, *ALGO, "--delimiter", ";", "--label", "label", "--json", "-q").json
+        assert told["algorithms"][0]["test"]["error"] == 0.0
+    assert "--quote: is for CSV" in fault(2, "compare", "a.svm", "--test", "a.parquet", *ALGO, "--quote", "'")
+
+
+def test_gaps_matter_to_a_model_of_libsvm_rows_and_not_where_none_is_made(files, good, fault, write):
+    """A model of LIBSVM rows reads tables too, and fills their gaps as it was asked to."""
+    gaps = write("gaps.csv", "x,z\n,1\n2,\n")
+    found = []
+    for missing in ("mean", "zero"):
+        good("train", "a.svm", *ALGO, "--missing", missing, "-q", "-o", "m.npz")
+        found.append(good("predict", "m.npz", gaps, "--scores", "-q").out)
+    assert found[0] != found[1]
+    for words in (["cv", *ALGO], ["ikt"], ["compare", *ALGO], ["compare", *ALGO, "--test", "a.svm"]):
+        assert "--missing: is for gaps in tables" in fault(2, *words, "a.svm", "--missing", "zero")
+    good("compare", *ALGO, "a.svm", "--missing", "zero", "-q", "-o", "best.npz")
+    good("compare", *ALGO, "a.svm", "--missing", "zero", "-q", "--test", "a.csv", "--label", "label")
+
+
+@pytest.mark.parametrize("every", ["5min", "100"])
+def test_how_often_to_save_says_nothing_without_where(fault, write, every):
+    line = fault(2, "train", write("a.svm", SVM), *ALGO, "--checkpoint-every", every)
+    assert line.startswith("bigclf: --checkpoint-every: goes with --checkpoint FILE")
+
+
+THREE = "0 1:1\n1 1:2\n2 1:3\n" * 20
+
+
+@pytest.mark.parametrize("command", ["train", "compare", "cv"])
+def test_there_is_no_positive_class_of_three(fault, folder, write, command):
+    write("a.svm", THREE)
+    more = ["-o", "n.npz"] if command == "train" else []
+    line = fault(1, command, "a.svm", *ALGO, "--positive", "1", *more)
+    assert line == "bigclf: --positive: says which of two classes, and there are 3: 0, 1, 2; leave it out"
+    assert "there are 3" in fault(
+        1, command, write("b.svm", SVM), *ALGO, "--positive", "1", "--classes", "0,1,x", *more
+    )
+    assert not (folder / "n.npz").exists()
+
+
+def test_a_third_class_that_comes_late_is_told_to_undo_the_positive_one(good, write, monkeypatch):
+    monkeypatch.setattr("bigclf.reading.raw.HEAD_ROWS", 20)
+    said = good("train", write("a.svm", SVM + THREE), *ALGO, "--positive", "0")
+    assert "--positive says nothing any more: a third class came" in said.err
+    assert "--positive" not in good("train", write("a.svm", SVM), *ALGO, "--positive", "0").err
