@@ -121,7 +121,7 @@ class Encoder:
 
     def gone(self, row: int) -> int:
         """How many rows with missing values before this one were dropped."""
-        return self._gone_before + int((self._gone < row).sum())
+        return self._gone_before + (int((self._gone < row).sum()) if self._gone.size else 0)
 
     def follow(self, used: int, width: int, classes: tuple[str, ...], zero_based: bool) -> None:
         """Stand as if rows with so many columns, and of these classes, had been encoded."""
@@ -174,13 +174,14 @@ class Encoder:
         """Class codes of the rows from `start` up to where the next class is born, which is then known."""
         if raw.label is None:
             return None, end
+        if raw.label.names == self.classes[: len(raw.label.names)]:
+            return raw.label.code[start:end], end  # as they are
         table = np.array([self.known.get(name, -2) for name in raw.label.names] + [-1], np.int32)
         y = table.take(raw.label.code[start:end])
         new = np.flatnonzero(y == -2) if table.min() == -2 else y[:0]
-        if not new.size:
-            return y, end
-        if new[0] > 0:
-            return y[: new[0]], start + int(new[0])
+        if not new.size or new[0] > 0:
+            end = start + int(new[0]) if new.size else end
+            return y[: end - start], end
         name = raw.label.names[raw.label.code[start]]
         if len(self.classes) >= MAX_CLASSES:
             raise DataError(
