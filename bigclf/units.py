@@ -28,7 +28,12 @@ def code_matrix(classes: list[str], positive: str | None = None) -> NDArray[np.i
 
 def new_plan(code: Array, y: Array, weight: Array | None = None) -> Plan:
     """Every row once to every unit, with weight (n,) or one; rows without a label to none."""
-    target = code.take(y, axis=1)
+    if code.shape == (1, 2):  # the usual case, in a fraction of the time
+        target = y[None].astype(np.int8)
+        target *= code[0, 1] - code[0, 0]
+        target += code[0, 0]
+    else:
+        target = code.take(y, axis=1)
     if y.min(initial=0) < 0:
         target = np.where(y < 0, np.int8(0), target)
     target = np.ascontiguousarray(target, np.int8)
@@ -42,6 +47,7 @@ def decode(code: Array, scores: Scores) -> NDArray[np.int32]:
     if code.shape[0] > 1:
         best: NDArray[np.int32] = scores.argmax(axis=0).astype(np.int32)
         return best
-    sides = np.array([code[0].argmin(), code[0].argmax()], np.int32)
-    guess: NDArray[np.int32] = sides.take((scores[0] >= 0.0).view(np.int8))
+    if code.shape[1] == 1:
+        return np.zeros(scores.shape[1], np.int32)
+    guess: NDArray[np.int32] = ((scores[0] >= 0.0) == (code[0, 1] > 0)).astype(np.int32)
     return guess

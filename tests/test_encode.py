@@ -65,7 +65,7 @@ def test_a_table_of_numbers_gives_the_same_block_however_it_lies(wishes, dtype, 
     rng = np.random.default_rng(3)
     matrix = np.zeros((300, FIRST + 3), stored)
     matrix[:, FIRST:] = rng.normal(size=(300, 3)) + [0, 1e6, -5]
-    matrix[::7, FIRST] = np.nan
+    matrix[::7, FIRST], matrix[1::7, FIRST] = np.nan, -0.0
     columns = {name: matrix[:, FIRST + j].copy() for j, name in enumerate("xyz")}
     label = ["a", "b"] * 150
     (want,), plain = encode(table(label, **columns), dtype=dtype, **wishes)
@@ -89,6 +89,17 @@ def test_a_value_beyond_the_type_is_refused_with_its_place(of):
         beyond = np.where(values == 200, value, values)
         with pytest.raises(DataError, match=f"^t.csv:202: column 'z': {what}"):
             list(encoder.blocks(raw._replace(data=of({"x": values, "z": beyond}))))
+    narrow = values.astype(np.float32)
+    with pytest.raises(DataError, match="^t.csv:202: column 'z': value -inf is not finite$"):
+        list(encoder.blocks(raw._replace(data=of({"x": narrow, "z": beyond.astype(np.float32)}))))
+
+
+def test_labels_are_coded_by_their_names_however_rows_number_them():
+    raw = table("abbab", x=[1.0] * 5)
+    (block,), encoder = encode(raw)
+    for names, code in (["a", "b"], [0, 1, -1, 0, 1]), (["b", "a"], [1, 0, -1, 1, 0]), (["b"], [-1, 0, -1, -1, 0]):
+        (got,) = encoder.blocks(raw._replace(label=Words(np.array(code, np.int32), names)))
+        assert got.y.tolist() == [block.y[i] if code[i] >= 0 else -1 for i in range(5)]
 
 
 @pytest.mark.parametrize(

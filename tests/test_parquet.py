@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from bigclf.errors import DataError
-from bigclf.reading import parquet
+from bigclf.reading import parquet, parquet_groups
 from bigclf.reading.options import ReadOptions
 from bigclf.reading.parquet import ParquetReader
-from bigclf.reading.parquet_groups import TOGETHER
+from bigclf.reading.parquet_groups import TOGETHER, decoded
 from bigclf.reading.raw import Skips, Words
 from bigclf.reading.source import find
 from bigclf.reading.table import Kinds, spell
@@ -335,3 +335,21 @@ def test_more_columns_than_are_decoded_at_a_time_stay_in_order(write):
     found, reader = read("t.parquet")
     assert {name: found[name] for name in columns} == columns
     assert [name for name, _ in reader.kinds.columns] == list(columns)
+
+
+@pytest.mark.parametrize("small", [0, 1 << 18])
+def test_columns_go_through_a_read_buffer_where_they_are_large(write, monkeypatch, small):
+    monkeypatch.setattr(parquet_groups, "SMALL", small)
+    buffers, used, opened = {}, [], parquet._opened
+
+    def noted(stored, buffer, *metadata):
+        file = opened(stored, buffer, *metadata)
+        buffers[file] = buffer
+        return file
+
+    monkeypatch.setattr(parquet, "_opened", noted)
+    monkeypatch.setattr(parquet, "decoded", lambda file, *what: used.append(file) or decoded(file, *what))
+    write("t.parquet", groups=7, a=[0.5, 1.5] * 10, y=[0, 1] * 10)
+    found, _ = read("t.parquet")
+    assert found["a"] == [0.5, 1.5] * 10
+    assert {buffers[file] for file in used} == {0 if small else parquet.READ_BUFFER}

@@ -22,11 +22,17 @@ def _finish(
     """The first n values of a column, as `finish_dense` makes them: how many are missing; whether one is beyond."""
     kind = out.dtype.type
     odd = False
-    for i in range(np.uint64(n)):
-        v = np.float64(kind(np.float64(values[i]) - reference))
-        w = (v - offset) * factor
-        odd |= (not (abs(v) <= limit)) | (not (abs(w) <= limit))
-        out[i] = w
+    if values.itemsize == 4 and out.itemsize == 4 and reference == 0.0 and not np.signbit(reference):
+        for i in range(np.uint64(n)):  # the usual case: nothing to shift or to round before
+            w = (np.float64(values[i]) - offset) * factor
+            odd |= not (abs(w) <= limit)
+            out[i] = w
+    else:
+        for i in range(np.uint64(n)):
+            v = np.float64(kind(np.float64(values[i]) - reference))
+            w = (v - offset) * factor
+            odd |= (not (abs(v) <= limit)) | (not (abs(w) <= limit))
+            out[i] = w
     if not odd:
         return 0, False
     missing = 0

@@ -24,7 +24,7 @@ class Gaps:
 
     def until(self, row: int) -> int:
         """How many rows before this one were dropped."""
-        return self._before + int((self._rows < row).sum())
+        return self._before + (int((self._rows < row).sum()) if self._rows.size else 0)
 
     def next(self) -> None:
         """Other raw rows are at hand."""

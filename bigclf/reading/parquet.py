@@ -57,18 +57,17 @@ class ParquetReader(TableReader):
                 with (
                     readable(source.path, self._count),
                     pa.OSFile(source.path) as stored,
-                    pq.ParquetFile(
-                        stored, pre_buffer=False, buffer_size=READ_BUFFER, page_checksum_verification=True
-                    ) as file,
+                    _opened(stored, READ_BUFFER) as file,
+                    _opened(stored, 0, file.metadata) as direct,
                 ):
-                    yield from self._file(file, number, mine[number])
+                    yield from self._file(file, direct, number, mine[number])
                     if self.rows == self.until:
                         return
                     check(source.path, os.fstat(stored.fileno()), cast("int", source.size), source.mtime)
             source.meter.finish()
 
-    def _file(self, file: Any, number: int, mine: list[int] | None) -> Iterator[Raw]:
-        """Rows of the row groups that are read of a file."""
+    def _file(self, file: Any, direct: Any, number: int, mine: list[int] | None) -> Iterator[Raw]:
+        """Rows of the row groups that are read of a file; direct: the same without a read buffer."""
         source, metadata = self.sources[number], file.metadata
         layout = self._layout(file.schema_arrow, source.path)
         size = row_bytes(metadata, layout)
@@ -81,7 +80,7 @@ class ParquetReader(TableReader):
         first = self._from.offset if number == self._from.source else 0
         left = [g for g in mine if groups.ends[g] > first]
         at = groups.start(left[0]) if left else 0
-        for whole in self._batches(file, groups, left, layout, size):
+        for whole in self._batches(file, direct, groups, left, layout, size):
             passed = min(max(first - at, 0), whole.num_rows)
             at += passed
             batch = whole.slice(passed, None if self.until is None else self.until - self.rows)
@@ -97,7 +96,9 @@ class ParquetReader(TableReader):
             if self.rows == self.until:
                 return
 
-    def _batches(self, file: Any, groups: Groups, left: list[int], layout: Layout, size: int) -> Iterator[Any]:
+    def _batches(
+        self, file: Any, direct: Any, groups: Groups, left: list[int], layout: Layout, size: int
+    ) -> Iterator[Any]:
         """The rows of these row groups, some at a time; size: bytes of a row that holds words."""
         names, schema = [name for name, _ in layout.features], file.schema_arrow
         plain = cast("Kinds", self.kinds).plain
@@ -110,7 +111,8 @@ class ParquetReader(TableReader):
         rows = rows // TILE * TILE or rows  # then blocks end with them, and no batch makes two
         for run in groups.runs(left, rows if plain else RUN * rows):
             if plain and groups.rows(run) <= rows:
-                yield decoded(file, run, names)
+                # what is read through a buffer is copied once more, and takes a call of the system for each filling
+                yield decoded(direct if groups.small(run) else file, run, names)
             else:
                 yield from file.iter_batches(rows, row_groups=run, columns=names, use_threads=False)
 
@@ -181,6 +183,13 @@ class ParquetReader(TableReader):
             table = table.rows(good)
         if len(row):
             yield Raw(row, table, label, lambda i: place(int(row[i]) - start), head, cursor)
+
+
+def _opened(stored: Any, buffer: int, metadata: Any = None) -> Any:
+    """A file, whose columns are read by so many bytes; 0: each in one go."""
+    return pq.ParquetFile(
+        stored, metadata=metadata, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True
+    )
 
 
 _PLURAL = {"number": "numbers", "words": "words", None: "neither numbers nor words"}

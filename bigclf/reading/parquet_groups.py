@@ -19,6 +19,7 @@ from bigclf.reading.span import Share
 from bigclf.reading.table import Layout
 
 TOGETHER = 8  # columns: pyarrow keeps the pages and dictionaries of those it reads in one call until the last is done
+SMALL = 1 << 18  # bytes of a column that are read in one go: those of TOGETHER columns are held at once
 _UNREADABLE = (OSError, EOFError, pa.ArrowException)
 
 
@@ -27,14 +28,16 @@ class Groups(NamedTuple):
 
     ends: NDArray[np.int64]  # (g,) rows up to the end of each
     weights: NDArray[np.int64]  # (g,) stored bytes of each
+    widest: NDArray[np.int64]  # (g,) stored bytes of its largest column
 
     @classmethod
     def of(cls, metadata: Any) -> Groups:
         """All groups of a file."""
         every = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
         rows = np.array([group.num_rows for group in every], np.int64)
-        weights = [sum(group.column(c).total_compressed_size for c in range(group.num_columns)) for group in every]
-        return cls(np.cumsum(rows), np.array(weights, np.int64))
+        sizes = [[group.column(c).total_compressed_size for c in range(group.num_columns)] for group in every]
+        weights, widest = [sum(of) for of in sizes], [max(of, default=0) for of in sizes]
+        return cls(np.cumsum(rows), np.array(weights, np.int64), np.array(widest, np.int64))
 
     def start(self, g: int) -> int:
         """Row of the file with which a group begins."""
@@ -43,6 +46,10 @@ class Groups(NamedTuple):
     def rows(self, chosen: Sequence[int]) -> int:
         """How many rows these groups hold."""
         return sum(int(self.ends[g]) - self.start(g) for g in chosen)
+
+    def small(self, chosen: Sequence[int]) -> bool:
+        """Whether no column of these groups is large as it is stored."""
+        return bool((self.widest[list(chosen)] <= SMALL).all())
 
     def runs(self, chosen: Sequence[int], most: int) -> list[list[int]]:
         """The chosen groups by turns: as many at a time as hold no more than `most` rows, but one at least.
