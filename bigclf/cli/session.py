@@ -16,7 +16,7 @@ from bigclf.reading.ahead import IN_FLIGHT
 from bigclf.reading.feature_map import KINDS, LINEAR, FeatureMap
 from bigclf.reading.head import Wishes
 from bigclf.reading.labels import canonical
-from bigclf.reading.options import BLOCK_SIZE, BLOCK_SIZES, LAST_COLUMN, ReadOptions
+from bigclf.reading.options import BLOCK_SIZES, LAST_COLUMN, ReadOptions, text_size
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
 from bigclf.training.budget import DENSE_TEXT, BlockNeed, before_rows, block_bytes, max_column
@@ -98,7 +98,7 @@ def read_options(
     most = values.get("block_size")
     threads = values["threads"] = parsers(room, form, values.get("threads"), most)
     need = BlockNeed(form, DENSE_TEXT[form], flight=IN_FLIGHT, threads=threads)
-    values.setdefault("block_size", block_bytes(room, need, most=most or BLOCK_SIZES.get(form, BLOCK_SIZE // threads)))
+    values.setdefault("block_size", block_bytes(room, need, most=most or BLOCK_SIZES.get(form, text_size(threads))))
     return replace(ReadOptions(**values), **({"max_column": max_column(room), "endless": True} | more))
 
 
