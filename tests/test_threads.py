@@ -18,7 +18,7 @@ from bigclf.cli.main import main
 from bigclf.errors import DataError
 from bigclf.limits import Headroom, Limit, Roots
 from bigclf.reading import libsvm, pool, raw
-from bigclf.reading.options import BLOCK_SIZE, ReadOptions
+from bigclf.reading.options import BLOCK_SIZE, ReadOptions, text_size
 from bigclf.reading.pool import Pool, window
 from bigclf.reading.raw import Skips
 from bigclf.reading.source import find
@@ -171,13 +171,13 @@ def test_short_of_memory_fewer_threads_parse():
     assert parsers(room(4096 * MIB), "libsvm", None, None) == min(MOST, cpus.usable())
 
 
-def test_more_threads_need_more_for_blocks_of_one_size_and_no_more_for_their_share():
+def test_more_threads_need_more_for_blocks_of_one_size_and_little_more_for_their_share():
     from bigclf.reading.ahead import IN_FLIGHT
     from bigclf.training.budget import DENSE_TEXT, BlockNeed
 
-    one, two = (BlockNeed("libsvm", DENSE_TEXT["libsvm"], flight=IN_FLIGHT, threads=n) for n in (1, 2))
-    assert two.bytes(BLOCK_SIZE) > 1.5 * one.bytes(BLOCK_SIZE)
-    assert two.bytes(BLOCK_SIZE // 2) < one.bytes(BLOCK_SIZE)
+    need = {n: BlockNeed("libsvm", DENSE_TEXT["libsvm"], flight=IN_FLIGHT, threads=n) for n in (1, 2, 8)}
+    assert need[2].bytes(BLOCK_SIZE) > 1.5 * need[1].bytes(BLOCK_SIZE)
+    assert need[8].bytes(text_size(8)) < need[1].bytes(text_size(1)) < need[2].bytes(text_size(2)) < 66 * MIB
     assert (window(1), window(2)) == (1, 3)
 
 

@@ -25,7 +25,7 @@ from bigclf.errors import DataError
 from bigclf.reading.arrow_columns import bare, codes, floats
 from bigclf.reading.arrow_parquet import pq
 from bigclf.reading.encode_faults import not_finite
-from bigclf.reading.labels import number_name
+from bigclf.reading.labels import no_class, number_name
 from bigclf.reading.parquet_groups import Groups, decoded, picked, readable, row_bytes, value_bytes
 from bigclf.reading.raw import HEAD_BYTES, HEAD_ROWS, Column, Cursor, Numbers, Raw, Table, Words
 from bigclf.reading.stored import check
@@ -169,6 +169,9 @@ class ParquetReader(TableReader):
             if self.options.need_label:
                 for at in np.flatnonzero(label.code < 0).tolist():
                     wrong.setdefault(at, "label is missing")
+            for k in [k for k, name in enumerate(label.names) if no_class(name)]:
+                for at in np.flatnonzero(label.code == k).tolist():
+                    wrong.setdefault(at, f"label {label.names[k]!r} is not a class")
         row = np.arange(self.rows, self.rows + batch.num_rows)
         start = self.rows
         self.rows += batch.num_rows
