@@ -33,7 +33,7 @@ def _scipy_hidden() -> Iterator[None]:
 with _scipy_hidden():
     import numba
     from numba import config, typeof, types
-    from numba.core import event
+    from numba.core import event, registry
     from numba.core.runtime.nrt import rtsys
     from numba.extending import intrinsic, overload
 import numpy as np  # noqa: E402
@@ -158,6 +158,13 @@ def _cached(dispatcher: Any) -> Any:
 
         cache.load_overload = load_alone
     return dispatcher
+
+
+def warm_up() -> None:
+    """Load what loads kernels, and give its pages back, before rows take memory: then the two do not add up."""
+    if not INTERPRETED:
+        rtsys.initialize(registry.cpu_target.target_context)
+        start.shed()
 
 
 def kernel(f: F) -> F:

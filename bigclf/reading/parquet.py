@@ -108,13 +108,15 @@ class ParquetReader(TableReader):
             plain = plain and _kind(schema.field(label).type) != "words"  # names of classes may be of any length
         rows = max(1, self.options.block_size // (value_bytes(schema, names) if plain else size))
         rows = rows if plain else min(rows, MOST_ROWS)
-        rows = rows // TILE * TILE or rows  # then blocks end with them, and no batch makes two
+        rows = _tiles(rows)
         for run in groups.runs(left, rows if plain else RUN * rows):
             if plain and groups.rows(run) <= rows:
                 # what is read through a buffer is copied once more, and takes a call of the system for each filling
                 yield decoded(direct if groups.small(run) else file, run, names)
             else:
-                yield from file.iter_batches(rows, row_groups=run, columns=names, use_threads=False)
+                # pages and dictionaries of all columns are held beside the rows, which are to be few then
+                some = _tiles(max(rows // 4, min(rows, MOST_ROWS)))
+                yield from file.iter_batches(some, row_groups=run, columns=names, use_threads=False)
 
     def _layout(self, schema: Any, path: str) -> Layout:
         """Where the columns stand in a file; sets `kinds` by the first one."""
@@ -186,6 +188,15 @@ class ParquetReader(TableReader):
             table = table.rows(good)
         if len(row):
             yield Raw(row, table, label, lambda i: place(int(row[i]) - start), head, cursor)
+
+
+def _tiles(rows: int) -> int:
+    """So many rows, whole tiles if they are: then blocks end with them, and no batch makes two.
+
+    >>> _tiles(3000), _tiles(1000)
+    (2048, 1000)
+    """
+    return rows // TILE * TILE or rows
 
 
 def _opened(stored: Any, buffer: int, metadata: Any = None) -> Any:

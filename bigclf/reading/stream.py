@@ -69,6 +69,9 @@ class Stream:
         return sum(meter.done for meter in meters), sum(known) if len(known) == len(meters) else None
 
     def __iter__(self) -> Iterator[Raw]:
+        from bigclf.jit import warm_up
+
+        warm_up()
         for raw in self._open():
             start.over()
             n = len(raw.row)
