@@ -169,7 +169,7 @@ def test_missing_numbers_take_the_mean_or_zero_or_are_faults():
     encoder = Encoder(schema, Skips(False))
     (block,), _ = encode(gap, encoder)
     assert block.row.tolist() == [0, 2]
-    assert encoder.gaps.skips.rows == 1
+    assert encoder.dropped.skips.rows == 1
 
 
 @pytest.mark.parametrize("missing", ["skip", "error"])

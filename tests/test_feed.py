@@ -20,7 +20,7 @@ class Encoder:
     """One that has nothing to do."""
 
     classes, missing, width, unseen = ["a", "b"], 0, 2, {}
-    gaps = SimpleNamespace(until=lambda row: 0)
+    dropped = SimpleNamespace(before=lambda row: 0)
 
     def blocks(self, raw, whole):
         n = len(raw.row)

@@ -95,6 +95,7 @@ CASES = [
     ("bad.svm", "nr-rls", ["--on-error", "skip"]),
     ("bad.svm", "pa-1", ["--on-error", "skip"]),
     *((f, "pa-1", ["--on-error", "skip"]) for f in ("huge.svm", "thin.svm", "huge.csv")),
+    *((f, "pa-1", ["--on-error", "skip", "--shuffle", "block"]) for f in ("bad.svm", "huge.svm", "thin.svm")),
     ("thin.svm", "nr-rls", ["--on-error", "skip", "--passes", "2"]),
     ("a.svm", "pa-2", ["--passes", "3"]),
     ("a.svm", "pa-2", ["--passes", "2", "--shuffle", "block", "--seed", "5"]),

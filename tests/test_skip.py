@@ -70,6 +70,65 @@ def test_values_beyond_the_type(folder, good, fault, form, wide, size):
     assert good("evaluate", "a.npz", data, "--on-error", "skip", "--json").json["rows"] == N - len(BAD)
 
 
+@pytest.mark.parametrize("scale", ["std", "maxabs", "minmax,row-l2"])
+@pytest.mark.parametrize(("form", "wide"), FORMS)
+def test_they_spoil_no_scale(folder, good, form, wide, scale):
+    """All rows belong to the head here."""
+    rows, bad = values(wide)[:5000], [i for i in BAD if i < 5000]
+    put(folder, "a", form, rows)
+    put(folder, "rest", form, [row for i, row in enumerate(rows) if i not in bad])
+    for name in ("a", "rest"):
+        how = ["--label", "y"] if form != "svm" else []
+        good(
+            "train",
+            f"{name}.{form}",
+            *how,
+            "--algo",
+            "pa-1",
+            "--scale",
+            scale,
+            "--on-error",
+            "skip",
+            "-q",
+            "-o",
+            f"{name}.npz",
+        )
+    assert state("a.npz") == state("rest.npz")
+
+
+@pytest.mark.parametrize("size", ["4k", "64k", "1M"])
+@pytest.mark.parametrize("last", ["7 3:1e39", "0 3:1e39 9000:1", "0 3:1 9000:1e39", "7 9000:-1e200"])
+@pytest.mark.parametrize("wide", [True, False])
+def test_they_bring_no_class_and_no_column(folder, good, write, wide, last, size):
+    rows = [row for i, row in enumerate(values(wide)) if i not in BAD]
+    text = (folder / put(folder, "rest", "svm", rows)).read_text()
+    write("a.svm", text + last + "\n" + text.split("\n", 1)[0] + "\n")
+    write("rest.svm", text + text.split("\n", 1)[0] + "\n")
+    for name in ("a", "rest"):
+        good(
+            "train",
+            f"{name}.svm",
+            "--algo",
+            "pa-1",
+            "--block-size",
+            size,
+            "--on-error",
+            "skip",
+            "-q",
+            "-o",
+            f"{name}.npz",
+        )
+    assert state("a.npz") == state("rest.npz")
+
+
+def test_algorithms_are_compared_on_the_same_rows(folder, fault):
+    """What cannot be encoded depends on how rows are encoded, which differs among them: nobody leaves a row out."""
+    data = put(folder, "a", "csv", values(False))
+    for command in ("compare", "cv"):
+        words = [command, data, "--algo", "pa-1", "--algo", "arow", "--label", "y", "--on-error", "skip"]
+        assert "a.csv:7: column 'x4': the value is beyond 3.4e+38" in fault(1, *words)
+
+
 @pytest.mark.parametrize(("form", "wide"), FORMS)
 def test_over_several_passes_and_a_cache(folder, good, form, wide):
     data = put(folder, "a", form, values(wide))

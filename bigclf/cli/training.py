@@ -23,6 +23,7 @@ from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
 from bigclf.limits import headroom, human
 from bigclf.model import Model, load, save
+from bigclf.reading.dropped import without_extremes
 from bigclf.reading.encode import Encoder
 from bigclf.reading.head import collect, make_schema
 from bigclf.reading.labels import canonical, sort_key
@@ -125,7 +126,9 @@ def _fresh(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, Any]
     if not head:
         raise no_rows(job.sources, stream.skips)
     kinds = stream.kinds
-    schema = make_schema(head, kinds.label if kinds is not None else None, wishes, stream.notices)
+    told = [without_extremes(raw, wishes.dtype) for raw in head] if options.on_error == "skip" else head
+    told = [raw for raw in told if len(raw.row)] or head
+    schema = make_schema(told, kinds.label if kinds is not None else None, wishes, stream.notices)
     rows: Iterator[Raw] = chain(head, rest)
     if job.share or job.mixed:
         noticed = stream.notices

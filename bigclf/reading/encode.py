@@ -18,6 +18,7 @@ from bigclf.core import TILE, Block
 from bigclf.errors import DataError
 from bigclf.reading.column_kernel import TURN, finish_columns
 from bigclf.reading.csr_kernel import fill_csr, finish_csr, unit_rows_csr
+from bigclf.reading.dropped import Dropped
 from bigclf.reading.encode_faults import beyond, beyond_map, endless, first_beyond, zero_indices
 from bigclf.reading.encode_kernel import (
     BIG,
@@ -28,7 +29,6 @@ from bigclf.reading.encode_kernel import (
 )
 from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.feature_map import Mapper
-from bigclf.reading.gaps import Gaps
 from bigclf.reading.head import check_name
 from bigclf.reading.other_kind import other_kind
 from bigclf.reading.raw import Form, Raw, Skips, Sparse, Table
@@ -41,9 +41,18 @@ CELLS = 1 << 18  # of a dense block: what a core's cache holds
 class Encoder:
     """Encodes a stream of raw rows by a schema, which grows with it unless `frozen` (predict, evaluate)."""
 
-    def __init__(self, schema: Schema, skips: Skips, frozen: bool = False, capacity: int = 0, gone: int = 0) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        skips: Skips,
+        frozen: bool = False,
+        capacity: int = 0,
+        gone: int = 0,
+        alone: bool = True,
+    ) -> None:
+        """alone: nobody encodes the same rows in another way (see `Dropped`)."""
         self.schema = schema
-        self.gaps = Gaps(schema.missing, skips, gone)
+        self.dropped = Dropped(schema, skips, gone, alone, frozen)
         self.frozen = frozen
         self.used = schema.used  # columns met
         self.cols = max(capacity, schema.used)  # columns of blocks to come; an eighth in reserve after growing
@@ -55,8 +64,7 @@ class Encoder:
         self.admit: Callable[[int], None] = lambda need: None  # is told of the bytes of larger tables, and may refuse
         self.mapper = None if schema.map.kind == "linear" else Mapper(schema.map, schema.dtype)
         self._met = False
-        self._dropped = 0  # columns of a table that a model of LIBSVM rows does not have
-        self._refused = 0  # rows after those of the block at hand that cannot be encoded
+        self._lacking = 0  # columns of a table that a model of LIBSVM rows does not have
         self.missing = 0
         self.left_out: int = 0  # entries in columns that the model does not have
         self._stretch()
@@ -85,10 +93,7 @@ class Encoder:
         """
         if not self._met:
             self._meet(raw)
-        if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
-            raw = self.gaps.without(raw, self.expander)
-        else:
-            self.gaps.next()
+        raw = self.dropped.rest(raw, self.expander, self._scaling)
         n = len(raw.row)
         sparse, missing = self._as_sparse(raw)
         if sparse is not None and self.mapper is not None and self.schema.map.first > 1:
@@ -105,14 +110,14 @@ class Encoder:
                     X = self._dense_sparse(raw, sparse, start, self._until(raw.row, start, end, tiled))
                 else:
                     X = self._csr(raw, sparse, start, self._until(raw.row, start, end, tiled))
-                rows, refused = len(X) if isinstance(X, np.ndarray) else len(X.indptr) - 1, self._refused
-                self._refused = 0
-                if rows:
-                    if missing is not None:
-                        self.missing += int(missing[start : start + rows].sum())
-                    yield from self._given(raw, start, X, y[:rows])
-                y = y[rows + refused :]
-                start += rows + refused  # none: a column was born in the very first row
+                rows = len(X) if isinstance(X, np.ndarray) else len(X.indptr) - 1
+                if not rows:
+                    continue  # a column was born in the very first row
+                if missing is not None:
+                    self.missing += int(missing[start : start + rows].sum())
+                yield from self._given(raw, start, X, y[:rows])
+                y = y[rows:]
+                start += rows
 
     def _given(self, raw: Raw, start: int, X: Any, y: NDArray[np.int32]) -> Iterator[Block]:
         """The rows as a block, mapped and brought to length one."""
@@ -120,21 +125,15 @@ class Encoder:
         self.width = cols(X)
         if self.mapper is not None:
             X = self.mapper.rows(X)
-            bad = endless(X)
-            for i in bad:
-                self._refuse(raw, start + int(i), beyond_map(self.schema))
-            self._refused = 0
-            if bad.size:
+            if (bad := endless(X)).size:
+                if not self.dropped.lenient:
+                    raise DataError(raw.where(start + int(bad[0])), beyond_map(self.schema))
+                self.dropped.drop(raw, {start + int(i): beyond_map(self.schema) for i in bad})
                 X, row, y = np.delete(X, bad, axis=0), np.delete(row, bad), np.delete(y, bad)
         if self.by_row:
             unit_rows(X) if isinstance(X, np.ndarray) else unit_rows_csr(X.indptr, X.data)
         if len(row):
             yield Block(row, X, y)
-
-    def _refuse(self, raw: Raw, i: int, what: str) -> None:
-        """A row that no block can have: the run ends, or it is dropped."""
-        self.gaps.refuse(int(raw.row[i]), DataError(raw.where(i), what))
-        self._refused = 1
 
     def map_bytes(self) -> int:
         """Bytes of the feature map's tables."""
@@ -157,8 +156,8 @@ class Encoder:
         features = other_kind(self.schema, raw)
         if features is None:
             return
-        self._dropped = len(raw.data) - len(features)
-        if self._dropped and not self.frozen:
+        self._lacking = len(raw.data) - len(features)
+        if self._lacking and not self.frozen:
             place = raw.where(0).rsplit(":", 1)[0]
             raise DataError(place, f"has {len(raw.data)} feature columns, and the model {self.schema.used - 2}")
         self.expander = Expander(features, self.cols, self.schema.bias)
@@ -227,15 +226,13 @@ class Encoder:
         else:
             F = self.expander.rows(table, start, end)
             missing, big = finish_dense(F, X, float(self.schema.bias), *self._scaling)
-        missing += self.expander.absent
+        self.left_out += self._lacking * (end - start)
+        self.missing += missing + self.expander.absent
         self.expander.absent = 0
         if big:
             F = self.expander.rows(table, start, end)
             i, j = first_beyond(F, *self._scaling[1:])
-            self._too_big(raw, start + i, j, F[i, j])
-            return self._dense_table(raw, start, start + i)  # of the rows before it alone, for what is counted
-        self.left_out += self._dropped * (end - start)
-        self.missing += missing
+            raise self._too_big(raw, start + i, j, F[i, j])
         return X
 
     def _known(self) -> int:
@@ -280,7 +277,7 @@ class Encoder:
     def _ended(self, raw: Raw, why: int, row: int, column: int, left_out: int) -> None:
         self.left_out += left_out
         if why == BIG:
-            self._too_big(raw, row, column)
+            raise self._too_big(raw, row, column)
         if why == GROW:
             self.used = column + 1
             self.schema.map.check_size(self.used)
@@ -289,9 +286,8 @@ class Encoder:
                 self.admit(self.map_bytes())
             self._stretch()
 
-    def _too_big(self, raw: Raw, row: int, column: int, value: float = 0.0) -> None:
-        name = self.schema.columns_named()[column] if column < self.schema.used else str(column - 1)
-        self._refuse(raw, row, beyond(name, value, self.schema.dtype, self._scaling.limit, self.frozen))
+    def _too_big(self, raw: Raw, row: int, column: int, value: float = 0.0) -> DataError:
+        return DataError(raw.where(row), beyond(self.schema, column, value, self.frozen))
 
     def _stretch(self) -> None:
         """Bring the schema's arrays to the columns of the blocks."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bigclf.core import Array
 from bigclf.errors import DataError
 from bigclf.reading.raw import Numbers, Raw, Sparse, Words
+from bigclf.reading.scaling import LIMITS
 from bigclf.reading.schema import Schema
 
 
@@ -51,14 +52,15 @@ def zero_indices(raw: Raw, rows: Sparse, frozen: bool) -> int:
     return int(late.size)
 
 
-def beyond(name: str, value: float, dtype: str, limit: float, trained: bool) -> str:
-    """What is told of a value that is too large for rows of this type; trained: the model cannot be changed."""
+def beyond(schema: Schema, column: int, value: float, trained: bool) -> str:
+    """What is told of a value that is too large for the rows' type; trained: the model cannot be changed."""
+    name = schema.columns_named()[column] if column < schema.used else str(column - 1)
     if np.isinf(value):
         return not_finite(name, value)
-    cure = "leave the column out" if dtype == "float64" else "train with --dtype float64"
+    cure = "leave the column out" if schema.dtype == "float64" else "train with --dtype float64"
     if trained:
-        cure = f"the model was trained on {dtype}"
-    return f"column '{name}': the value is beyond {limit:.3g}; {cure}"
+        cure = f"the model was trained on {schema.dtype}"
+    return f"column '{name}': the value is beyond {LIMITS[schema.dtype]:.3g}; {cure}"
 
 
 def endless(X: NDArray[Any]) -> NDArray[np.int64]:

@@ -65,6 +65,8 @@ class Shuffled:
         self.from_row = from_row
         self.form: Form | None = None  # what sparse rows are to look like
         self.skips = Skips(options.on_error == "stop")
+        if begin is not None:
+            self.skips.rows = self.skips.read = begin.skipped
         self.notices: Counter[str] = Counter()
         self._size = sum(s.size or 0 for s in sources)
         self.parts = max(1, -(-self._size // PART))
@@ -84,7 +86,7 @@ class Shuffled:
         order = draws.order(self.parts, self.seed, self.number)
         group, row = (self.begin.offset, self.begin.row) if self.begin else (0, 0)
         while group * GROUP < self.parts:
-            skipped = self.skips.rows
+            skipped = self.skips.read
             raws = [raw for part in order[group * GROUP : (group + 1) * GROUP] for raw in self._part(int(part))]
             if raws:
                 mixed = join(raws, Cursor(0, group, 0, row, skipped))

@@ -146,7 +146,7 @@ class Contest:
             schema = make_schema(head, label, wishes, noticed)
             stream.notices |= noticed  # what several lanes notice is told once
             skips = Skips(stream.skips.stop) if lanes else stream.skips  # and a row that they leave out counts once
-            lanes[wishes] = Lane(Encoder(schema, skips), Folds(*folds) if folds else None)
+            lanes[wishes] = Lane(Encoder(schema, skips, alone=False), Folds(*folds) if folds else None)
         self.lanes = list(lanes.values())
         self.entries: list[Entry] = []
         need, solving = sum(lane.nbytes() for lane in self.lanes), 0

@@ -21,7 +21,7 @@ class Mark(NamedTuple):
     """What the encoder had counted when the last rows were learned."""
 
     missing: int
-    gone: int  # rows dropped because of missing values
+    gone: int  # rows dropped by the encoder
     unseen: dict[str, int]
 
 
@@ -72,7 +72,7 @@ class Feed:
         ):
             if len(self._classes) != len(encoder.classes):
                 self._classes = tuple(encoder.classes)
-            mark = Mark(encoder.missing, encoder.gaps.until(int(block.row[-1]) + 1), dict(encoder.unseen))
+            mark = Mark(encoder.missing, encoder.dropped.before(int(block.row[-1]) + 1), dict(encoder.unseen))
             yield Piece(block, self._classes, encoder.width, mark)
 
     def rest(self) -> Iterator[Piece]:

@@ -37,7 +37,7 @@ class Judge:
         self.encoders: list[Encoder] = []
         for lane in contest.lanes:
             mine = Skips(skips.stop) if self.encoders else skips  # a row that several leave out counts once
-            encoder = Encoder(lane.encoder.grown(), mine, frozen=True, capacity=lane.encoder.cols)
+            encoder = Encoder(lane.encoder.grown(), mine, frozen=True, capacity=lane.encoder.cols, alone=False)
             encoder.mapper = lane.encoder.mapper  # its tables may be large, and are the same
             self.encoders.append(encoder)
         self.folds = [Folds(*contest.folds) if contest.folds else None for _ in contest.lanes]

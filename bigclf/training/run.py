@@ -64,7 +64,7 @@ class Run:
             self.fit.next_row = self.base
             self.fit.matrix[:] = 0
             self.stream = self.stream.again()
-            self.fit.encoder.gaps.begin(self.stream.skips)
+            self.fit.encoder.dropped.begin(self.stream.skips)
             rows = iter(self.stream)
 
     @property
@@ -99,7 +99,7 @@ class Run:
             self.cache.note(f"--cache: {e}; the data are read again")
             rest.skips.rows = gone
             self.stream = rest
-            encoder.gaps.begin(rest.skips, gone)
+            encoder.dropped.begin(rest.skips, gone)
             yield from encoded(ahead(iter(rest), waiting), encoder, feed)
             self.notices |= rest.notices
 
