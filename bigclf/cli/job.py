@@ -15,7 +15,7 @@ from bigclf.reading.source import Source
 if TYPE_CHECKING:
     from bigclf.training.cache import Cache
 
-EVERY = "5min"  # a checkpoint is saved
+EVERY = "5min"  # how often a checkpoint is saved
 
 
 @dataclass(frozen=True)

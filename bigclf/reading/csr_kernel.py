@@ -7,7 +7,7 @@ import numpy as np
 from bigclf.core import Array
 from bigclf.jit import exact_helper, exact_kernel, kernel
 from bigclf.reading.encode_kernel import BIG, DONE, FAR, GROW, inverse_length
-from bigclf.reading.memory import LANES, MOST, address, scaled
+from bigclf.reading.memory import LANES, MOST, address, scale_lanes
 
 
 @exact_kernel
@@ -29,7 +29,7 @@ def fill_csr(
 
     factor: of each column; none where all are 1.
     """
-    scaled = factor.size > 0
+    by_factor = factor.size > 0
     most = data.dtype.type(limit)
     left_out = 0
     low, high = FAR, -1
@@ -49,7 +49,7 @@ def fill_csr(
                 data[to + q] = value[at + q]
                 bad |= not abs(data[to + q]) <= most
                 indices[to + q] = column[at + q]
-            if scaled and not bad:
+            if by_factor and not bad:
                 for q in range(np.uint64(end - first)):
                     w = np.float64(data[to + q]) * factor[np.uint64(column[at + q])]
                     bad |= not abs(w) <= limit
@@ -68,7 +68,7 @@ def fill_csr(
                 continue
             data[z] = value[k]
             v = np.float64(data[z])
-            w = v * factor[j] if scaled else v
+            w = v * factor[j] if by_factor else v
             if not (abs(v) <= limit and abs(w) <= limit):
                 return BIG, i, j, left_out, low, high
             indices[z] = j
@@ -101,11 +101,11 @@ def merge_columns(indptr: Array, column: Array, value: Array) -> int:
 
 @exact_helper
 def scale_row(data: Array, indices: Array, first: int, end: int, factor: Array) -> bool:
-    """Multiply the entries of a row by the factors of their columns, in place; whether all were numbers and stay so."""
+    """Multiply entries first to end by the factors (cols,) of their columns, in place; whether all stay numbers."""
     good = True
     at = first
     while at + LANES <= end:
-        good &= scaled(address(data), at, address(indices), address(factor))
+        good &= scale_lanes(address(data), at, address(indices), address(factor))
         at += LANES
     for k in range(np.uint64(at), np.uint64(end)):
         w = np.float64(data[k]) * factor[np.uint64(indices[k])]
@@ -126,9 +126,10 @@ def finish_csr(
     known: int,
     frozen: bool,
 ) -> tuple[int, int, int, int, int, int]:
-    """As `fill_csr`, for rows of float32 that lie as it would write them, but for their scale, which is done there.
+    """As `fill_csr`, for rows of float32 that lie as it would write them, with the bias, but for their scale.
 
-    What is left out makes room at the end of the rows.
+    indices and data (nnz,) are changed in place: a row is to be finished once only. Rows from `start` on, as many as
+    out_ptr (n + 1,) has room for; what is left out makes room behind them, and out_ptr counts from their begin.
     """
     slot = 1 if bias else 0
     left_out = 0
@@ -139,13 +140,12 @@ def finish_csr(
     for i in range(n):
         begin, end = indptr[start + i], indptr[start + i + 1]
         first = begin + slot
+        last = end
         while end > first and indices[end - 1] >= known:
-            if not frozen:
-                while end > first and indices[end - 1] >= known:
-                    end -= 1
-                return GROW, i, indices[end], left_out, low, high
-            left_out += 1
             end -= 1
+        if end < last and not frozen:
+            return GROW, i, indices[end], left_out, low, high
+        left_out += last - end
         if factor.size > 0:
             good = scale_row(data, indices, first, end, factor)
         else:

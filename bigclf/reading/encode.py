@@ -102,14 +102,15 @@ class Encoder:
         while start < n:
             y, end = self._codes(raw, start, n)
             while start < end:
+                last = self._until(raw.row, start, end, tiled)
                 if isinstance(raw.data, Csr):
-                    X: Any = self._finished(raw, raw.data, start, self._until(raw.row, start, end, tiled))
+                    X: Any = self._finished(raw, raw.data, start, last)
                 elif sparse is None:
-                    X = self._dense_table(raw, start, self._until(raw.row, start, end, tiled))
+                    X = self._dense_table(raw, start, last)
                 elif self.schema.layout == "dense":
-                    X = self._dense_sparse(raw, sparse, start, self._until(raw.row, start, end, tiled))
+                    X = self._dense_sparse(raw, sparse, start, last)
                 else:
-                    X = self._csr(raw, sparse, start, self._until(raw.row, start, end, tiled))
+                    X = self._csr(raw, sparse, start, last)
                 rows = len(X) if isinstance(X, np.ndarray) else len(X.indptr) - 1
                 if not rows:
                     continue  # a column was born in the very first row

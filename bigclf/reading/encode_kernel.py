@@ -154,7 +154,7 @@ def fill_dense(
             if not bad:
                 low, high = min(low, column[first]), max(high, column[end - 1])
                 continue
-        for j in range(np.uint64(base.size)):
+        for j in range(np.uint64(base.size)):  # an array written into a slice would load a part of numba
             X[i, j] = base[j]
         for k in range(first, end):
             j = column[k]

@@ -81,7 +81,6 @@ def _marks64(typingctx: Any, text: Any, at: Any, highest: Any, a: Any, b: Any) -
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = ir.VectorType(_BYTE, 64)
         bytes_ = builder.load(_pointer(builder, args[0], args[1], vector), align=1)
-
         found = builder.icmp_unsigned("<=", bytes_, _all(builder, args[2], 64))
         for sign in args[3:]:
             found = builder.or_(found, builder.icmp_unsigned("==", bytes_, _all(builder, sign, 64)))
@@ -90,11 +89,11 @@ def _marks64(typingctx: Any, text: Any, at: Any, highest: Any, a: Any, b: Any) -
     return types.uint64(types.int64, types.int64, types.uint8, types.uint8, types.uint8), codegen
 
 
-def _scaled(typingctx: Any, single: Any, at: Any, column: Any, factor: Any) -> Any:
+def _scale_lanes(typingctx: Any, single: Any, at: Any, column: Any, factor: Any) -> Any:
     """Multiply LANES float32 from single[at] on by the factors (float64) of their columns (int32), in place.
 
-    Each product is formed in float64 and rounded. Whether all are numbers of float32, before it is rounded. Written
-    out, since a loop that looks up and writes is not vectorised: what is written might be what is looked up.
+    Each product is formed in float64, and rounded; tells whether all products are within float32. Written out, since a
+    loop that looks up and writes is not vectorised: what is written might be what is looked up.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -174,7 +173,7 @@ marks64: Callable[..., Any] = intrinsic(_marks64)
 trailing_zeros: Callable[..., Any] = intrinsic(_trailing_zeros)
 leading_zeros: Callable[..., Any] = intrinsic(_leading_zeros)
 ones: Callable[..., Any] = intrinsic(_ones)
-scaled: Callable[..., Any] = intrinsic(_scaled)
+scale_lanes: Callable[..., Any] = intrinsic(_scale_lanes)
 high_product: Callable[..., Any] = intrinsic(_high_product)
 as_float: Callable[..., Any] = intrinsic(_as_float)
 get_byte, _ = _element(types.uint8, 1)
