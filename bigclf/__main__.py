@@ -9,6 +9,7 @@ import sys
 from bigclf import start
 
 start.prepare()
+start.interruptible()
 
 
 def run() -> None:

@@ -78,6 +78,17 @@ def prepare() -> None:
     gc.disable()
 
 
+def interruptible() -> None:
+    """Let Ctrl-C end the program in one line while it is loaded, when nothing was begun."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else whoever started us wants it otherwise
+        signal.signal(signal.SIGINT, _leave)
+
+
+def _leave(number: int, frame: object) -> None:
+    os.write(2, b"bigclf: interrupted\n")
+    os._exit(128 + number)
+
+
 def over() -> None:
     """Some rows were read: what was imported is set aside, rubbish is collected again, and idle code given back."""
     if not gc.isenabled():

@@ -164,7 +164,10 @@ def test_check_goes_on_at_every_fault_whatever_is_asked(fault, write):
 
 @pytest.mark.parametrize("name, text", [("a.svm", "1 1:1\n0 1:-1e39\n"), ("a.csv", "label,x\n1,\n1,1\n0,-1e39\n")])
 def test_check_tells_of_values_that_need_float64(good, cli, write, name, text):
-    assert "values up to 1e+39: train with --dtype float64" in good("check", write(name, text)).err
+    assert (
+        "values up to 1e+39, which train refuses: train with --dtype float64, or leave"
+        in good("check", write(name, text)).err
+    )
     assert "3.4e+38; train with --dtype float64" in cli("train", name, "--algo", "pa-1", "-o", "m.npz").err
     assert good("train", name, "--algo", "pa-1", "--dtype", "float64", "-o", "m.npz").code == 0
 

@@ -37,6 +37,7 @@ def bash(command):
         ("--C", ["--algo", "pa-1", "--C", "nan"]),
         ("--C", ["--algo", "pa-1", "--C", "inf"]),
         ("--C", ["--C", "1"]),
+        ("--classes", ["--classes", "nan,0"]),
         ("--average-power", ["--algo", "logistic", "--no-average", "--average-power", "7"]),
         ("--b", ["--algo", "pa-1", "--b", "1"]),
         ("--b", ["--b", "-1"]),

@@ -92,9 +92,9 @@ def test_rows_without_entries_and_index_zero(tmp_path):
     ("line", "place", "message"),
     [
         ("1 1:1 2:0x10", "2:9", "feature value '0x10' is not a number"),
-        ("1 12:1 3:1 12:2", "2:12", "index 12 appears twice in this row; use --on-error skip to drop such rows"),
+        ("1 12:1 3:1 12:2", "2:12", "index 12 appears twice in this row; --on-error skip drops such rows"),
         ("1:1 2:2", "2:1", "label is missing (the row starts with '1:1')"),
-        ("+1 5000000000:1", "2:4", "feature index 5000000000 is beyond 2147483645; try --hash-bits 22"),
+        ("+1 5000000000:1", "2:4", "feature index 5000000000 is beyond 2147483645; train with --hash-bits 22"),
         ("+1 99999999999999999999999:1", "2:4", "feature index 99999999999999999999999 is beyond"),
         ("1 1:nan", "2:5", "feature value 'nan' is not finite"),
         ("1 1:-Infinity", "2:5", "feature value '-Infinity' is not finite"),

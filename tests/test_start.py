@@ -257,3 +257,17 @@ def test_a_kernel_that_was_compiled_before_loads_no_more_of_numba(tmp_path, algo
                 )
                 assert done.returncode == 0, done.stderr
             assert done.stdout.split() == [], words
+
+
+def test_an_interrupt_while_the_program_is_loaded_is_one_line(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:1\n0 1:2\n")
+    told = set()
+    for wait in (0.06, 0.1, 0.15, 0.2):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bigclf", "train", "a.svm"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        )
+        time.sleep(wait)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        told.add("Traceback" in said and "bigclf/cli" in said)
+    assert told == {False}

@@ -122,7 +122,8 @@ def run(
         report.note(f"{len(tally.classes):,} different labels: this looks like regression; choose another --label")
         faults += 1
     if tally.largest > LIMITS["float32"]:
-        report.note(f"values up to {tally.largest:.3g}: train with --dtype float64, or leave their columns out")
+        wide = "train with --dtype float64, or " if tally.largest <= LIMITS["float64"] else ""
+        report.note(f"values up to {tally.largest:.3g}, which train refuses: {wide}leave their columns out")
     memory = _memory(tally, options.hash_bits)
     if json:
         emit(_document(tally, faults, memory))

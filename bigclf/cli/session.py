@@ -15,7 +15,7 @@ from bigclf.limits import headroom, parse_budget
 from bigclf.reading.ahead import IN_FLIGHT
 from bigclf.reading.feature_map import KINDS, LINEAR, FeatureMap
 from bigclf.reading.head import Wishes
-from bigclf.reading.labels import canonical
+from bigclf.reading.labels import canonical, no_class
 from bigclf.reading.options import BLOCK_SIZES, LAST_COLUMN, ReadOptions, text_size
 from bigclf.reading.source import Source, find
 from bigclf.reading.stream import Stream
@@ -177,6 +177,6 @@ def _declared(text: str | None) -> tuple[str, ...]:
     if text is None:
         return ()
     names = tuple(canonical(c) for c in text.split(",") if c.strip())
-    if not names or not text.isprintable():
-        raise UsageError("--classes: names no class, or one that cannot be printed; give them as a,b,c")
+    if not names or not text.isprintable() or any(map(no_class, names)):
+        raise UsageError("--classes: names no class, or one that cannot be; give them as a,b,c")
     return names

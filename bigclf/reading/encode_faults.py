@@ -57,7 +57,8 @@ def beyond(schema: Schema, column: int, value: float, trained: bool) -> str:
     name = schema.columns_named()[column] if column < schema.used else str(column - 1)
     if np.isinf(value):
         return not_finite(name, value)
-    cure = "leave the column out" if schema.dtype == "float64" else "train with --dtype float64"
+    wide = schema.dtype == "float64" or abs(value) > LIMITS["float64"]
+    cure = "leave the column out" if wide else "train with --dtype float64"
     if trained:
         cure = f"the model was trained on {schema.dtype}"
     return f"column '{name}': the value is beyond {LIMITS[schema.dtype]:.3g}; {cure}"

@@ -17,7 +17,7 @@ from bigclf.reading.libsvm_labels import Labels, longer
 from bigclf.reading.libsvm_strict import LineFault, TooWide, parse_line
 from bigclf.reading.libsvm_tokens import CHUNK
 from bigclf.reading.lines import ByteBlock
-from bigclf.reading.options import LAST_COLUMN, ReadOptions
+from bigclf.reading.options import ReadOptions
 from bigclf.reading.raw import Form, Numbers
 
 FOR_EVER = -1  # number of no row
@@ -169,7 +169,7 @@ class Parser:
         while (length := buffer[start : min(start + step, end)].tobytes().find(b"\n")) < 0:
             step *= 4
         found = first_fault(buffer[start : start + length].tobytes(), self.options)
-        memory = isinstance(found, TooWide) and self.options.max_column < LAST_COLUMN
+        memory = isinstance(found, TooWide)
         fault = Fault(int(state[kernel.LINE]), int(state[kernel.ROW]), found.column, found.what, memory)
         state[kernel.AT] += length + 1
         state[kernel.LINE] += 1

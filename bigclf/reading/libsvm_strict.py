@@ -114,7 +114,7 @@ def parse_line(line: bytes, options: ReadOptions) -> Line | None:
         index = _index(name, column, options)
         value = _value(text, at)
         if index in seen:
-            raise LineFault(column, f"index {index} appears twice in this row; use --on-error skip to drop such rows")
+            raise LineFault(column, f"index {index} appears twice in this row; --on-error skip drops such rows")
         seen.add(index)
         entries.append((index, value))
     return Line(label, entries, qids)
@@ -128,10 +128,13 @@ def _index(text: bytes, column: int, options: ReadOptions) -> int:
     digits = text.lstrip(b"+0") or b"0"
     if options.hash_bits and (len(digits) > 20 or int(digits) >= 1 << 64):
         raise LineFault(column, f"feature index {_short(digits)} is beyond 64 bits")
-    if not options.hash_bits and (len(digits) > 20 or int(digits) >= options.max_column):
+    if not options.hash_bits and (len(digits) > 20 or int(digits) >= LAST_COLUMN):
+        what = f"feature index {_short(digits)} is beyond {LAST_COLUMN - 1}"
+        raise LineFault(column, f"{what}; train with --hash-bits {_bits(LAST_COLUMN - 1)}")
+    if not options.hash_bits and int(digits) >= options.max_column:
         most = options.max_column - 1
-        why = "" if options.max_column == LAST_COLUMN else ", by the memory"
-        raise TooWide(column, f"feature index {_short(digits)} is beyond {most}{why}; try --hash-bits {_bits(most)}")
+        what = f"feature index {_short(digits)} is beyond {most}, by the memory"
+        raise TooWide(column, f"{what}; try --hash-bits {_bits(most)}")
     return int(digits)
 
 
