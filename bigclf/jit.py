@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import hashlib
 import os
 import shutil
@@ -160,6 +161,7 @@ def _cached(dispatcher: Any) -> Any:
     return dispatcher
 
 
+@functools.cache
 def warm_up() -> None:
     """Load what loads kernels, and give its pages back, before rows take memory: then the two do not add up."""
     if not INTERPRETED:

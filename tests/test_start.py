@@ -271,3 +271,15 @@ def test_an_interrupt_while_the_program_is_loaded_is_one_line(tmp_path):
         said = process.communicate(timeout=60)[1]
         told.add("Traceback" in said and "bigclf/cli" in said)
     assert told == {False}
+
+
+def test_what_loads_kernels_is_given_back_once_a_process(monkeypatch):
+    """A shuffled run opens a stream for each of its many parts."""
+    from bigclf import jit
+
+    given = []
+    monkeypatch.setattr(start, "shed", lambda: given.append(1))
+    jit.warm_up.cache_clear()
+    for _ in range(3):
+        jit.warm_up()
+    assert len(given) == 1
