@@ -121,6 +121,17 @@ def test_they_bring_no_class_and_no_column(folder, good, write, wide, last, size
     assert state("a.npz") == state("rest.npz")
 
 
+@pytest.mark.parametrize("wide", [True, False])
+def test_values_in_columns_that_the_model_has_not_cost_no_row(folder, good, write, wide):
+    rows = [row for i, row in enumerate(values(wide)) if i not in BAD]
+    good("train", put(folder, "a", "svm", rows), "--algo", "pa-1", "-q", "-o", "a.npz")
+    text = (folder / "a.svm").read_text().split("\n")[:9]
+    plain = good("predict", "a.npz", write("b.svm", "\n".join(text) + "\n"), "--scores", "-q").out
+    write("c.svm", "".join(f"{line} 9000:1e39\n" for line in text))
+    for words in ([], ["--on-error", "skip"]):
+        assert good("predict", "a.npz", "c.svm", "--scores", "-q", *words).out == plain
+
+
 def test_algorithms_are_compared_on_the_same_rows(folder, fault):
     """What cannot be encoded depends on how rows are encoded, which differs among them: nobody leaves a row out."""
     data = put(folder, "a", "csv", values(False))

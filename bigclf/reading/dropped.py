@@ -50,7 +50,7 @@ class Dropped:
         if self.schema.missing in ("error", "skip") and isinstance(raw.data, dict):
             faults = self._lacking(raw, expander)
         if self.lenient:
-            for i, (column, value) in beyond_type(raw, self.schema, expander, scaling).items():
+            for i, (column, value) in beyond_type(raw, self.schema, expander, scaling, self.frozen).items():
                 faults.setdefault(i, beyond(self.schema, column, value, self.frozen))
         if not faults:
             return raw
@@ -76,10 +76,12 @@ class Dropped:
         return faults
 
 
-def beyond_type(raw: Raw, schema: Schema, expander: Expander, scaling: Scaling) -> dict[int, tuple[int, float]]:
+def beyond_type(
+    raw: Raw, schema: Schema, expander: Expander, scaling: Scaling, frozen: bool
+) -> dict[int, tuple[int, float]]:
     """Rows with values that are too large for the type of the rows, as they are or scaled: the first column, its value.
 
-    A value goes the way that the encoder's loops have.
+    A value goes the way that the encoder's loops have. frozen: columns that the model has not weigh nothing.
     """
     found: dict[int, tuple[int, float]] = {}
     if isinstance(raw.data, dict):
@@ -97,6 +99,8 @@ def beyond_type(raw: Raw, schema: Schema, expander: Expander, scaling: Scaling) 
     value, place = (sparse.data, sparse.indices) if isinstance(sparse, Csr) else (sparse.value, sparse.column)
     for k in _too_large(value, place, scaling, schema.dtype).tolist():
         row = int(np.searchsorted(sparse.indptr, k, side="right")) - 1
+        if frozen and place[k] >= schema.used:
+            continue
         found.setdefault(row, (int(place[k]), 0.0))
     return found
 
