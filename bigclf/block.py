@@ -71,6 +71,11 @@ def picked(indptr: Array, at: Array) -> tuple[Array, Array]:
     return borders, np.repeat(indptr[at] - borders[:-1], size) + np.arange(borders[-1])
 
 
+def owners(indptr: Array, entries: Any) -> Any:
+    """Which of the sparse rows these entries belong to."""
+    return np.searchsorted(indptr, entries, side="right") - 1
+
+
 def join(parts: list[Any]) -> Any:
     """Rows of all parts, which have the same columns, one after the other."""
     if len(parts) == 1:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bigclf.block import Csr
@@ -61,6 +61,8 @@ def blocks(stream, schema, ready, frozen=False):
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize("wishes", [{}, {"bias": False}, {"scale": "maxabs"}, {"scale": "std,row-l2", "bias": False}])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@example(rows=[("a", {}), ("a", {1: "3.4028235e38", 40: "1"})], size=24)  # too large, and a column is born
+@example(rows=[("a", {}), ("a", {1: "1", 40: "1e39"})], size=24)
 @given(rows=ROWS.filter(len), size=st.integers(20, 400))
 def test_the_same_blocks(tmp_path, wishes, frozen, rows, size):
     """Also where columns and classes are born, and where values are too large once they are scaled."""

@@ -46,6 +46,15 @@ def state(path):
     return [a.tobytes() for a in model.state], dict(model.counts), model.schema.used
 
 
+def same_without_them(good, form, *how):
+    """The models of a and of rest, which lacks the bad rows, are the same."""
+    label = ["--label", "y"] if form != "svm" else []
+    for name in ("a", "rest"):
+        words = ["--algo", "pa-1", *label, *how, "--on-error", "skip", "-q", "-o", f"{name}.npz"]
+        good("train", f"{name}.{form}", *words)
+    assert state("a.npz") == state("rest.npz")
+
+
 FORMS = [("svm", True), ("svm", False), ("csv", False), ("parquet", False)]
 
 
@@ -77,23 +86,7 @@ def test_they_spoil_no_scale(folder, good, form, wide, scale):
     rows, bad = values(wide)[:5000], [i for i in BAD if i < 5000]
     put(folder, "a", form, rows)
     put(folder, "rest", form, [row for i, row in enumerate(rows) if i not in bad])
-    for name in ("a", "rest"):
-        how = ["--label", "y"] if form != "svm" else []
-        good(
-            "train",
-            f"{name}.{form}",
-            *how,
-            "--algo",
-            "pa-1",
-            "--scale",
-            scale,
-            "--on-error",
-            "skip",
-            "-q",
-            "-o",
-            f"{name}.npz",
-        )
-    assert state("a.npz") == state("rest.npz")
+    same_without_them(good, form, "--scale", scale)
 
 
 @pytest.mark.parametrize("size", ["4k", "64k", "1M"])
@@ -104,21 +97,7 @@ def test_they_bring_no_class_and_no_column(folder, good, write, wide, last, size
     text = (folder / put(folder, "rest", "svm", rows)).read_text()
     write("a.svm", text + last + "\n" + text.split("\n", 1)[0] + "\n")
     write("rest.svm", text + text.split("\n", 1)[0] + "\n")
-    for name in ("a", "rest"):
-        good(
-            "train",
-            f"{name}.svm",
-            "--algo",
-            "pa-1",
-            "--block-size",
-            size,
-            "--on-error",
-            "skip",
-            "-q",
-            "-o",
-            f"{name}.npz",
-        )
-    assert state("a.npz") == state("rest.npz")
+    same_without_them(good, "svm", "--block-size", size)
 
 
 @pytest.mark.parametrize("wide", [True, False])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bigclf.algorithms import registry
+from bigclf.block import owners
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report, emit, show, table
 from bigclf.cli.session import no_rows, read_options
@@ -20,7 +21,7 @@ from bigclf.errors import DataError
 from bigclf.reading.head import check_name
 from bigclf.reading.labels import sort_key
 from bigclf.reading.options import LAST_COLUMN
-from bigclf.reading.raw import Raw, Skips, Sparse, Words, take
+from bigclf.reading.raw import Raw, Skips, Sparse, Words, without
 from bigclf.reading.scaling import LIMITS
 from bigclf.reading.schema import MAX_CLASSES
 from bigclf.reading.source import find
@@ -150,11 +151,11 @@ def _narrow(raw: Raw, widest: int, skips: Skips) -> Raw:
     if not isinstance(raw.data, Sparse) or raw.data.column.max(initial=0) <= widest:
         return raw
     wide = np.flatnonzero(raw.data.column > widest)
-    rows, first = np.unique(np.searchsorted(raw.data.indptr, wide, side="right") - 1, return_index=True)
+    rows, first = np.unique(owners(raw.data.indptr, wide), return_index=True)
     for row, at in zip(rows.tolist(), wide[first].tolist(), strict=True):
         what = f"feature index {raw.data.column[at] - 1} is beyond {widest - 1}, by the memory; try --hash-bits"
         skips.drop(DataError(raw.where(row), what))
-    return take(raw, np.delete(np.arange(len(raw.row)), rows))
+    return without(raw, rows)
 
 
 def _memory(tally: Tally, hash_bits: int) -> dict[str, int]:

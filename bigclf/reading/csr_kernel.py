@@ -144,6 +144,10 @@ def finish_csr(
         while end > first and indices[end - 1] >= known:
             end -= 1
         if end < last and not frozen:
+            for k in range(first, end):  # not scaled yet: the row will be met again
+                w = np.float64(data[k]) * (factor[indices[k]] if factor.size > 0 else 1.0)
+                if not (abs(data[k]) <= MOST and abs(w) <= MOST):
+                    return BIG, i, indices[k], left_out, low, high
             return GROW, i, indices[end], left_out, low, high
         left_out += last - end
         if factor.size > 0:
@@ -153,7 +157,7 @@ def finish_csr(
             for k in range(np.uint64(first), np.uint64(end)):
                 good &= abs(data[k]) <= MOST
         if not good:
-            worst = first
+            worst = first  # what is scaled already, and rounded, may be within the limit again: the largest it was
             for k in range(first, end):
                 if abs(data[k]) > abs(data[worst]):
                     worst = k

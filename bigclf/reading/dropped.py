@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from bigclf.block import Csr
+from bigclf.block import Csr, owners
 from bigclf.core import Array
 from bigclf.errors import DataError
 from bigclf.reading.encode_faults import beyond, refuse_infinite
 from bigclf.reading.expand import Expander
-from bigclf.reading.raw import Raw, Skips, Words, take
+from bigclf.reading.raw import Raw, Skips, Words, without
 from bigclf.reading.scaling import LIMITS, Scaling
 from bigclf.reading.schema import Schema
 
@@ -55,7 +55,7 @@ class Dropped:
         if not faults:
             return raw
         self.drop(raw, faults)
-        return take(raw, np.delete(np.arange(len(raw.row)), sorted(faults)))
+        return without(raw, sorted(faults))
 
     def drop(self, raw: Raw, faults: dict[int, str]) -> None:
         """Count these rows, and note what is wrong with them."""
@@ -98,7 +98,7 @@ def beyond_type(
     sparse = raw.data
     value, place = (sparse.data, sparse.indices) if isinstance(sparse, Csr) else (sparse.value, sparse.column)
     for k in _too_large(value, place, scaling, schema.dtype).tolist():
-        row = int(np.searchsorted(sparse.indptr, k, side="right")) - 1
+        row = int(owners(sparse.indptr, k))
         if frozen and place[k] >= schema.used:
             continue
         found.setdefault(row, (int(place[k]), 0.0))
@@ -114,8 +114,8 @@ def without_extremes(raw: Raw, dtype: str) -> Raw:
             bad = np.union1d(bad, np.flatnonzero(np.abs(column) > limit))
     elif not isinstance(raw.data, Csr):
         at = np.flatnonzero(np.abs(raw.data.value) > limit)
-        bad = np.unique(np.searchsorted(raw.data.indptr, at, side="right") - 1)
-    return take(raw, np.delete(np.arange(len(raw.row)), bad)) if bad.size else raw
+        bad = np.unique(owners(raw.data.indptr, at))
+    return without(raw, bad) if bad.size else raw
 
 
 def _too_large(value: Array, place: Array, scaling: Scaling, dtype: str) -> Array:

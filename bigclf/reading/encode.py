@@ -189,13 +189,14 @@ class Encoder:
         if raw.label is None:
             return np.full(end - start, -1, np.int32), end
         if raw.label.names == self.classes[: len(raw.label.names)]:
-            return raw.label.code[start:end], end  # as they are
+            return raw.label.code[start:end], end  # they are the classes' codes already
         table = np.array([self.known.get(name, -2) for name in raw.label.names] + [-1], np.int32)
         y = table.take(raw.label.code[start:end])
         new = np.flatnonzero(y == -2) if table.min() == -2 else y[:0]
-        if not new.size or new[0] > 0:
-            end = start + int(new[0]) if new.size else end
-            return y[: end - start], end
+        if not new.size:
+            return y, end
+        if new[0] > 0:
+            return y[: new[0]], start + int(new[0])
         name = raw.label.names[raw.label.code[start]]
         if len(self.classes) >= MAX_CLASSES:
             what = f"class '{name}' is one more than {MAX_CLASSES}: this looks like regression; choose another --label"

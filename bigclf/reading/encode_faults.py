@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bigclf.block import owners
 from bigclf.core import Array
 from bigclf.errors import DataError
 from bigclf.reading.raw import Numbers, Raw, Sparse, Words
@@ -45,7 +46,7 @@ def zero_indices(raw: Raw, rows: Sparse, frozen: bool) -> int:
     """
     late = np.flatnonzero(rows.column == 1)
     if late.size and not frozen:
-        row = int(np.searchsorted(rows.indptr, late[0], side="right")) - 1
+        row = int(owners(rows.indptr, late[0]))
         raise DataError(
             raw.where(row), "index 0 did not occur in the first rows, by which --features numbered its columns"
         )

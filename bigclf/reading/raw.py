@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -154,6 +154,11 @@ def take(raw: Raw, rows: NDArray[np.int64]) -> Raw:
         data = raw.data.rows(rows)
     label = None if raw.label is None else _part(raw.label, rows)
     return Raw(raw.row[rows], data, label, lambda i: raw.where(int(rows[i])), raw.head, raw.at)
+
+
+def without(raw: Raw, rows: Sequence[int] | NDArray[np.int64]) -> Raw:
+    """All rows but those with these positions."""
+    return take(raw, np.delete(np.arange(len(raw.row)), rows))
 
 
 def cut(raw: Raw, first: int, end: int) -> Raw:
