@@ -32,14 +32,12 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = POWER) ->
         return k.averaged_zeros(shape) if average else k.zeros(shape)
 
     def call(s: State, block: Block, plan: Plan) -> tuple[Any, ...]:
-        late, shown = (s.late, s.shown) if average else (s.w, linear.NOBODY)
-        steps = s.w, s.square, s.scale, s.length, s.entries, late, shown
-        return k.update, *steps, eta, average_power, block.X, plan, *np.empty((2, s.w.shape[1])), np.empty(4)
+        cells, shown = k.cells_of(s), s.shown if average else linear.NOBODY
+        rows = block.X, plan, np.empty((5, s.w.shape[1])), np.empty(4)
+        return k.update, cells, s.length, s.entries, shown, eta, average_power, *rows
 
     def decision(s: State, X: Any) -> Scores:
-        if not average:
-            return linear.score(s.w, X)
-        return linear.averaged_decision(s, average_power, X)
+        return k.decision(s, average_power, X)
 
     def weights(s: State) -> Array:
         return linear.averaged_weights(s, average_power)

@@ -28,6 +28,7 @@ def gaussian(
     import numpy as np
 
     from bigclf.kernels import confidence, linear
+    from bigclf.kernels.cells import whole
 
     kind = getattr(confidence, rule)
     none = np.empty((0, 0))
@@ -38,7 +39,9 @@ def gaussian(
         if full:
             rows = block.X, plan, *np.empty((2, state.w.shape[1]))
             return confidence.update_full, state.w, state.sigma, kind, a, b, new, rho, *rows
-        return confidence.update_diag, state.w, state.sigma, kind, a, b, drop, new, rho, block.X, plan
+        cells = whole(state.w, state.sigma)
+        rows = block.X, plan, np.empty((2, state.w.shape[1]))
+        return confidence.update_diag, cells, kind, a, b, drop, new, rho, *rows
 
     axes: dict[str, tuple[str | int, ...]] = dict(confidence.AXES_FULL if full else confidence.AXES_DIAG)
     start = confidence.start_full if full else confidence.start_diag
@@ -49,5 +52,6 @@ def gaussian(
 
     if costs is not None:
         axes["seen"] = ("units", "sides")
+    decision = linear.decision if full else confidence.decision_diag
     again = call if costs is None else None  # costs are those of the rows
-    return Learner(init, by_call(call), linear.decision, axes, signed=("w",), call=again)
+    return Learner(init, by_call(call), decision, axes, signed=("w",), call=again)

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.block import OPTIONS, entries, row_axpy, row_dot, rows
-from bigclf.core import Array, Plan, Shape
-from bigclf.jit import helper, kernel, overload, types
+from bigclf.block import row_axpy, row_dot, rows
+from bigclf.core import Array, Plan, Scores, Shape
+from bigclf.jit import helper, kernel, loan
+from bigclf.kernels.cells import all_back, all_out, fields, row_at, row_back, row_out, row_score, scores, value, whole
 from bigclf.kernels.recursive import shrink, times
 
 AROW, CW_VAR, CW_STDEV, ACOG_1, ACOG_2 = range(5)
@@ -39,13 +40,15 @@ class Costly(NamedTuple):
     seen: Array  # (units, 2) negative, positive
 
 
+WEIGHT, VARIANCE = range(2)  # of a cell, where the covariance is its diagonal
+
 AXES_DIAG = {"w": ("units", "cols"), "sigma": ("units", "cols")}
 AXES_FULL = {"w": ("units", "cols"), "sigma": ("units", "cols", "cols")}
 
 
 def start_diag(shape: Shape) -> Gaussian:
     """Mean zero, every variance one."""
-    return Gaussian(np.zeros((shape.units, shape.cols)), np.ones((shape.units, shape.cols)))
+    return Gaussian(*fields(shape, 0.0, 1.0))
 
 
 def start_full(shape: Shape) -> Gaussian:
@@ -89,43 +92,16 @@ def rule(kind: int, m: float, v: float, a: float, b: float, k: float) -> tuple[f
     return (b if kind == ACOG_1 else b * k), 1.0 / (a + v), 1.0 / a
 
 
-def row_variance(X: Any, i: int, sigma: Array) -> float:
+@helper
+def row_variance(X: Any, i: int, at: Array) -> float:
     """x' diag(sigma) x of row i."""
-    x = np.zeros(sigma.size)
-    row_axpy(1.0, X, i, x)
-    return float(np.sum(sigma * x * x))
-
-
-def diag_step(
-    w: Array, sigma: Array, step: float, beta: float, gain: float, drop: bool, new: bool, X: Any, i: int
-) -> None:
-    """w += step S x with the old or the new S; then, or before, 1/s += gain x^2 (s -= beta (s x)^2 under `drop`)."""
-    x = np.zeros(w.size)
-    row_axpy(1.0, X, i, x)
-    after = np.maximum(
-        sigma - beta * (sigma * x) ** 2 if drop else sigma / (1.0 + gain * sigma * x * x), LEAST_VARIANCE
-    )
-    w += step * (after if new else sigma) * x
-    sigma[:] = after
-
-
-@overload(row_variance, **OPTIONS)
-def _row_variance(X, i, sigma):  # type: ignore[no-untyped-def]
-    def dense(X, i, sigma):  # type: ignore[no-untyped-def]
-        v = 0.0
-        for j in range(X.shape[1]):
-            x = np.float64(X[i, j])
-            v += sigma[j] * x * x
-        return v
-
-    def csr(X, i, sigma):  # type: ignore[no-untyped-def]
-        v = 0.0
-        for k in entries(X, i):
-            x = np.float64(X.data[k])
-            v += sigma[np.uint64(X.indices[k])] * x * x
-        return v
-
-    return dense if isinstance(X, types.Array) else csr
+    first, size = row_at(X, i)
+    sigma = at[VARIANCE]
+    v = 0.0
+    for n in range(size):
+        x = value(X, i, first, n)
+        v += sigma[n] * x * x
+    return v
 
 
 @helper
@@ -135,24 +111,16 @@ def shrunk(s: float, x: float, beta: float, gain: float, drop: bool) -> float:
     return max(s - beta * t * t if drop else s / (1.0 + gain * s * x * x), LEAST_VARIANCE)
 
 
-@overload(diag_step, **OPTIONS)
-def _diag_step(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-untyped-def]
-    def dense(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-untyped-def]
-        for j in range(X.shape[1]):
-            x = np.float64(X[i, j])
-            after = shrunk(sigma[j], x, beta, gain, drop)
-            w[j] += step * (after if new else sigma[j]) * x
-            sigma[j] = after
-
-    def csr(w, sigma, step, beta, gain, drop, new, X, i):  # type: ignore[no-untyped-def]
-        for k in entries(X, i):
-            x = np.float64(X.data[k])
-            j = np.uint64(X.indices[k])
-            after = shrunk(sigma[j], x, beta, gain, drop)
-            w[j] += step * (after if new else sigma[j]) * x
-            sigma[j] = after
-
-    return dense if isinstance(X, types.Array) else csr
+@helper
+def diag_step(at: Array, step: float, beta: float, gain: float, drop: bool, new: bool, X: Any, i: int) -> None:
+    """w += step S x with the old or the new S; then, or before, 1/s += gain x^2 (s -= beta (s x)^2 under `drop`)."""
+    first, size = row_at(X, i)
+    w, sigma = at[WEIGHT], at[VARIANCE]
+    for n in range(size):
+        x = value(X, i, first, n)
+        after = shrunk(sigma[n], x, beta, gain, drop)
+        w[n] += step * (after if new else sigma[n]) * x
+        sigma[n] = after
 
 
 @helper
@@ -165,33 +133,43 @@ def counted(plan: Plan, u: int, i: int) -> tuple[float, int]:
 
 @kernel
 def update_diag(
-    w: Array, sigma: Array, kind: int, a: float, b: float, drop: bool, new: bool, rho: Array, X: Any, plan: Plan
+    cells: Array, kind: int, a: float, b: float, drop: bool, new: bool, rho: Array, X: Any, plan: Plan, at: Array
 ) -> None:
     """One pass with variances only. `new`: the step uses the covariance as it is after the row.
 
     rho (units, n) or (0, 0): what the positive class counts. A row of importance g counts as one of noise a / g.
+    cells (units, cols, 2): WEIGHT and VARIANCE; at (2, cols): scratch.
     """
+    at = loan(at)
     costly = rho.shape[1] > 0
     tell = plan.post.shape[1] > 0
     for u in range(plan.target.shape[0]):
+        own = cells[u]
+        all_out(X, own, at, 2)
         for i in range(rows(X)):
             t = plan.target[u, i]
-            m = row_dot(X, i, w[u])
+            row_out(X, i, own, at, 2)
+            m = row_score(X, i, at, WEIGHT)
             plan.pre[u, i] = m
             g, times_shown = counted(plan, u, i)
             k = rho[u, i] if costly and t > 0 else 1.0
+            changed = False
             for _ in range(times_shown):
                 if kind == AROW and t * m >= 1.0:
                     break  # as the rule says, whatever the variance
-                v = row_variance(X, i, sigma[u])
+                v = row_variance(X, i, at)
                 alpha, beta, gain = rule(kind, t * m, v, a / g if kind == AROW else a, b, k)
                 if alpha == 0.0 and gain == 0.0:
                     break
-                diag_step(w[u], sigma[u], t * alpha, beta, gain, drop, new, X, i)
+                diag_step(at, t * alpha, beta, gain, drop, new, X, i)
+                changed = True
                 if tell or times_shown > 1:
-                    m = row_dot(X, i, w[u])
+                    m = row_score(X, i, at, WEIGHT)
+            if changed:
+                row_back(X, i, own, at, 2)
             if tell:
                 plan.post[u, i] = m
+        all_back(X, own, at, 2)
 
 
 @kernel
@@ -237,3 +215,9 @@ def update_full(
                 m += step * v
             if tell:
                 plan.post[u, i] = m
+
+
+def decision_diag(state: Any, X: Any) -> Scores:
+    """Decision values (units, n) of a state whose covariance is its diagonal."""
+    found: Scores = scores(whole(state.w, state.sigma), (WEIGHT,), X)[0]
+    return found

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bigclf.block import row_dot, rows
-from bigclf.core import Array, Plan, Shape
-from bigclf.jit import helper, kernel
-from bigclf.kernels.averaging import averaged, mass_of
-from bigclf.kernels.own_steps import LEAST, UNSEEN, row_go, row_way
+from bigclf.block import rows
+from bigclf.core import Array, Plan, Scores, Shape
+from bigclf.jit import helper, kernel, loan
+from bigclf.kernels.averaging import average, averaged, mass_of
+from bigclf.kernels.cells import all_back, all_out, fields, row_back, row_out, row_score, scores, whole
+from bigclf.kernels.own_steps import LATE, LEAST, UNSEEN, WEIGHT, row_go, row_way
 
 FAR = 500.0  # a margin beyond which nothing can be learned
 CLOSE = 1e-11  # relative error of the flow: that of a step of Halley's method is the cube of the last one's
@@ -53,13 +54,21 @@ AVERAGED = AXES | {"late": ("units", "cols"), "shown": ("units",)}
 
 def zeros(shape: Shape) -> Steps:
     """Nothing seen."""
-    size = shape.units, shape.cols
-    return Steps(np.zeros(size), np.full(size, LEAST), np.full(size, UNSEEN), *np.zeros((2, shape.units)))
+    w, square, scale = fields(shape, 0.0, LEAST, UNSEEN)
+    return Steps(w, square, scale, *np.zeros((2, shape.units)))
 
 
 def averaged_zeros(shape: Shape) -> AveragedSteps:
     """Nothing seen."""
-    return AveragedSteps(*zeros(shape), np.zeros((shape.units, shape.cols)), np.zeros(shape.units))
+    w, square, scale, late = fields(shape, 0.0, LEAST, UNSEEN, 0.0)
+    length, entries, shown = np.zeros((3, shape.units))
+    return AveragedSteps(w, square, scale, length, entries, late, shown)
+
+
+def cells_of(state: Any) -> Array:
+    """The numbers of each column side by side, (units, cols, 3 or 4) as in `own_steps`; views of the state's."""
+    own = state.w, state.square, state.scale
+    return whole(*own, state.late) if isinstance(state, AveragedSteps) else whole(*own)
 
 
 @helper
@@ -108,40 +117,37 @@ def flow(a: float, g: float, c: float) -> float:
 
 @kernel
 def update(
-    w: Array,
-    square: Array,
-    scale: Array,
+    cells: Array,
     length: Array,
     entries: Array,
-    late: Array,
     shown: Array,
     eta: float,
     power: int,
     X: Any,
     plan: Plan,
-    way: Array,
-    spare: Array,
+    at: Array,
     told: Array,
 ) -> None:
-    """Show each row to each unit. shown (units,): empty where nothing is averaged; late is not used then.
+    """Show each row to each unit. shown (units,): empty where nothing is averaged; cells hold no `late` then.
 
-    way, spare (cols,) and told (4,): scratch.
+    at (5, cols) and told (4,): scratch.
     """
     weighted = plan.weight.shape[1] > 0
     repeated = plan.repeat.shape[1] > 0
     tell = plan.post.shape[1] > 0
-    average = shown.size > 0
+    averaging = shown.size > 0
+    many = cells.shape[2]
+    at, told = loan(at), loan(told)
     for u in range(plan.target.shape[0]):
-        wu = w[u]
-        gu = square[u]
-        su = scale[u]
-        lu = late[u]
-        n = shown[u] if average else 0.0
+        own = cells[u]
+        n = shown[u] if averaging else 0.0
         before = mass_of(n, power + 1)
+        all_out(X, own, at, many)
         for i in range(rows(X)):
             t = plan.target[u, i]
-            p = row_dot(X, i, wu)
-            q = row_dot(X, i, lu) if average else 0.0
+            row_out(X, i, own, at, many)
+            p = row_score(X, i, at, WEIGHT)
+            q = row_score(X, i, at, LATE) if averaging else 0.0
             plan.pre[u, i] = averaged(p, q, before)
             h = plan.weight[u, i] if weighted else 1.0
             times = plan.repeat[u, i] if repeated else 1
@@ -151,22 +157,33 @@ def update(
                 m = t * p
                 a = np.exp(min(max(m, -FAR), FAR))
                 g = 1.0 / (1.0 + a)
-                k = row_way(X, i, h * g * g, wu, lu, average, gu, su, way, spare, told)
+                k = row_way(X, i, h * g * g, averaging, at, told)
                 p += told[0]
                 q += told[1]
                 length[u] += h * told[2]
                 entries[u] += h * told[3]
                 if k > 0.0:
                     z = t * flow(a, g, eta * h * k * np.sqrt(entries[u] / length[u]))
-                    row_go(X, i, way, z / k, wu)
-                    if average:
-                        row_go(X, i, way, z / k * before, lu)
+                    row_go(X, i, z / k, at, WEIGHT)
+                    if averaging:
+                        row_go(X, i, z / k * before, at, LATE)
                     p += z
                     q += z * before
                 n += h
-                if average:
+                if averaging:
                     before = mass_of(n, power + 1)
+            if times > 0:
+                row_back(X, i, own, at, many)
             if tell:
                 plan.post[u, i] = averaged(p, q, before)
-        if average:
+        all_back(X, own, at, many)
+        if averaging:
             shown[u] = n
+
+
+def decision(state: Any, power: int, X: Any) -> Scores:
+    """Decision values (units, n): of the averaged weights where the state has them."""
+    averaging = isinstance(state, AveragedSteps)
+    found = scores(cells_of(state), (WEIGHT, LATE) if averaging else (WEIGHT,), X)
+    w: Scores = found[0]
+    return average(w, found[1], state.shown, power) if averaging else w
