@@ -11,6 +11,7 @@ from bigclf.core import Shape
 from bigclf.errors import BudgetError, UsageError
 from bigclf.limits import RESERVE, SHARE, Headroom, Limit, Roots, headroom, human, parse_budget
 from bigclf.reading import encode
+from bigclf.reading.options import BLOCK_SIZE
 from bigclf.training import budget
 from bigclf.training.budget import (
     DENSE_TEXT,
@@ -215,12 +216,12 @@ def room(mib, name="--budget"):
 @pytest.mark.parametrize("form", ["libsvm", "csv", "parquet"])
 def test_blocks_fit_a_quarter_and_are_as_large_as_may_be(form):
     need = BlockNeed(form, DENSE_TEXT[form], cols=30)
-    assert block_bytes(room(4000), need) == 4 * MIB
+    assert block_bytes(room(4000), need) == BLOCK_SIZE
     for mib in (16, 32, 64):
         size = block_bytes(room(mib), need)
         left = mib * MIB - need.fixed()
         assert need.bytes(size) < left / 4 or size == budget.LEAST
-        assert size == 4 * MIB or need.bytes(size / 0.9) >= left / 4
+        assert size == BLOCK_SIZE or need.bytes(size / 0.9) >= left / 4
     assert block_bytes(room(4000), need, most=1000) == 1000
 
 

@@ -35,7 +35,7 @@ from bigclf.reading.raw import Form, Raw, Skips, Sparse, Table
 from bigclf.reading.scaling import Scaling
 from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
 
-CELLS = 1 << 18  # of a dense block: what a core's cache holds
+CELLS = 1 << 19  # of a dense block: what a core's cache holds
 
 
 class Encoder:
