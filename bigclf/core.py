@@ -174,9 +174,6 @@ class Spec:
     build: Callable[..., Learner]
     params: tuple[Param, ...] = ()
     scale: str = "minmax"  # default of --scale
-    any_unit: bool = (
-        False  # the unit of a column is nothing to it: sparse rows, which keep their zeros, stay as they are
-    )
     cost: str = "O(nnz) a row"
     memory: str = "8 bytes x units x columns"
     one_pass: bool = False  # exact after one pass: further passes are ignored

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import naive_logistic
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 from bigclf.algorithms import registry
 from bigclf.core import Block, Shape
 from bigclf.kernels.logistic import flow
-from bigclf.model import load
 from bigclf.units import code_matrix, new_plan
 
 
@@ -250,40 +247,3 @@ def test_votes_of_an_ensemble_are_none(method):
         pytest.skip("has no members")
     learner = registry.build(method, base="logistic", members=3)
     assert not learner.logit and not learner.probable and learner.weights is None
-
-
-@pytest.fixture
-def few(folder):
-    """Rows with few of many columns, whose units are far apart; the class is that of two of them."""
-    r = np.random.default_rng(14)
-    lines = []
-    for _ in range(400):
-        at = np.sort(r.choice(np.arange(1, 61), 6, replace=False))
-        x = r.standard_normal(6)
-        label = int(x @ (at % 3 - 1.0) > 0)
-        lines.append(f"{label} " + " ".join(f"{j}:{v * 10.0 ** (j % 7 - 3):.6g}" for j, v in zip(at, x)))
-    (folder / "few.svm").write_text("\n".join(lines) + "\n")
-    return folder / "few.svm"
-
-
-def test_sparse_rows_stay_as_they_are_unless_a_scaling_is_asked_for(cli, few):
-    """Its steps fit any unit: scaled or not, the scores are those of the same rows."""
-    scores = {}
-    for name, words in (("own", []), ("asked", ["--scale", "std"])):
-        said = cli("train", few, "--algo", "logistic", *words, "-o", f"{name}.npz")
-        assert said.code == 0 and ("acts as maxabs" in said.err) == bool(words)
-        schema = load(Path(f"{name}.npz")).schema
-        assert schema.layout == "csr" and schema.scale == ("std" if words else "none")
-        assert (schema.factor == 1.0).all() == (not words)
-        told = cli("predict", f"{name}.npz", few, "--scores")
-        scores[name] = np.array([float(line.split("\t")[-1]) for line in told.lines])
-    assert np.ptp(scores["own"]) > 1.0
-    np.testing.assert_allclose(scores["own"], scores["asked"], rtol=1e-4, atol=1e-5)
-
-
-def test_columns_of_dense_rows_are_centred_as_ever(cli, folder):
-    rows = np.random.default_rng(15).standard_normal((50, 2)) + [5.0, 0.0]
-    (folder / "a.csv").write_text("x,z,label\n" + "".join(f"{x},{z},{int(x > 5)}\n" for x, z in rows))
-    assert cli("train", "a.csv", "--algo", "logistic", "-q").code == 0
-    schema = load(Path("model.npz")).schema
-    assert schema.scale == "std" and (schema.factor[2:] != 1.0).all()

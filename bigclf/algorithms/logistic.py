@@ -5,8 +5,7 @@ rows. So it makes steps longer where most values lie far below the largest of th
 shorter the more columns a row has: the importance-aware step sees to that row by row, and sparse rows lose by it.
 
 A row is judged by the score that it was given, before its own values change the units of columns. Steps do not depend
-on the unit of a column, but on where its zero is: --scale is `std`, and sparse rows, which keep their zeros, stay as
-they are.
+on the unit of a column, but on where its zero is: --scale is `std`, which on sparse rows is as good as none.
 """
 
 from __future__ import annotations
@@ -75,7 +74,6 @@ SPECS = (
             ),
         ),
         scale="std",
-        any_unit=True,
         memory="32 bytes x units x columns; 24 with --no-average",
     ),
 )

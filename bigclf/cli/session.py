@@ -160,7 +160,6 @@ def wishes_of(encoding: Given, spec: Spec, params: dict[str, Any]) -> Wishes:
     )
     return Wishes(
         scale=encoding.get("scale", "std" if kind == "rff" else spec.scale),
-        any_unit=kind == "linear" and spec.any_unit and "scale" not in encoding,
         solve_scaling=kind == "linear" and spec.solve_scaling is not None and spec.solve_scaling(params),
         map=made if kind != "linear" else LINEAR,
         sigma=encoding.get("sigma"),

@@ -30,7 +30,6 @@ class Wishes:
     """What the user or the algorithm asks of the schema."""
 
     scale: str = "none"
-    any_unit: bool = False  # the scaling is nobody's wish, and the learner needs none but for where zero is
     solve_scaling: bool = False  # the learner scales when solving, so columns need only be centred
     missing: str | None = None  # None: mean, or zero where columns are hashed
     dtype: str = "float32"
@@ -87,10 +86,7 @@ def _schema(
     columns, by_row = split_scale(wishes.scale)
     sparse, used = isinstance(head[0].data, Sparse), len(stats.seen)
     dense = _measure(head, features, stats, wishes)
-    scale = wishes.scale
-    if not dense and wishes.any_unit:
-        scale = columns = "none"
-    elif not dense and columns in ("minmax", "std"):
+    if not dense and columns in ("minmax", "std"):
         notices[f"sparse rows: --scale {columns} acts as maxabs, which leaves zeros alone"] += 1
         columns = "maxabs"
     missing = wishes.missing or ("zero" if wishes.hash_bits else "mean")
@@ -118,7 +114,7 @@ def _schema(
         wishes.bias,
         wishes.hash_bits,
         missing,
-        scale,
+        wishes.scale,
         columns if solve else "none",
         features,
         label,
