@@ -10,7 +10,6 @@ from bigclf.algorithms import registry
 from bigclf.core import Shape
 from bigclf.errors import BudgetError, UsageError
 from bigclf.limits import RESERVE, SHARE, Headroom, Limit, Roots, headroom, human, parse_budget
-from bigclf.reading import encode
 from bigclf.reading.options import BLOCK_SIZE
 from bigclf.training import budget
 from bigclf.training.budget import (
@@ -232,10 +231,6 @@ def test_more_blocks_in_flight_and_denser_text_need_more():
     assert need.bytes(MIB) < need._replace(layout="csr", cols=50_000).bytes(MIB)
     tiles = need._replace(cols=1000, tiles=True)
     assert tiles.fixed() - need._replace(cols=1000).fixed() == 1024 * 1000 * 12 + 7 * 8 * 1000**2
-
-
-def test_the_chunk_of_the_encoder_is_the_one_that_is_counted():
-    assert budget.CELLS == encode.CELLS
 
 
 def test_the_least_block_that_does_not_fit_is_refused_with_all_terms():

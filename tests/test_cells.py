@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from bigclf import state
 from bigclf.algorithms import registry
-from bigclf.block import row_dot, rows
+from bigclf.block import Csr, row_dot, rows
 from bigclf.core import Shape
 from bigclf.jit import kernel
-from bigclf.kernels.cells import LINE, all_back, all_out, fields, row_at, row_back, row_out, scores, value, whole
+from bigclf.kernels.cells import LINE, all_back, all_out, fields, room, row_at, row_back, row_out, scores, value, whole
 
 
 def numbered(units, cols, many):
@@ -65,8 +65,18 @@ def test_what_is_taken_out_row_by_row_is_put_back_where_it_was(seed, many, cols,
     X = ((r.random((9, cols)) < r.random()) * r.integers(-8, 9, (9, cols))).astype(dtype)
     cells = numbered(1, cols, many)[0]
     wanted = cells + X.sum(axis=0, dtype=float)[:, None] * np.arange(1, many + 1)
-    sums_to_columns(csr(X) if sparse else X, cells, np.full((many + 1, cols), np.nan))
+    X = csr(X) if sparse else X
+    sums_to_columns(X, cells, room(X, many))
     np.testing.assert_array_equal(cells, wanted)
+
+
+def test_scratch_is_as_wide_as_a_row_may_be_and_not_as_the_model():
+    """Hashed rows have millions of columns, of which a block meets few."""
+    wide = 1 << 23
+    few = Csr(np.ones(3, "f4"), np.array([0, 5, wide - 1], "i4"), np.array([0, 2, 3]), wide)
+    assert room(few, 5).shape == (5, 3)
+    assert room(few._replace(cols=2), 4).shape == (4, 2)
+    assert room(np.ones((2, 7)), 4).shape == (4, 7)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 23), st.booleans())

@@ -22,8 +22,9 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = POWER) ->
     """The learner; with `average` it answers by the averaged weights."""
     import numpy as np
 
-    from bigclf.kernels import linear
+    from bigclf.kernels import linear, own_steps
     from bigclf.kernels import logistic as k
+    from bigclf.kernels.cells import room
 
     if not average and average_power != POWER:
         raise UsageError("--average-power: goes with --average")
@@ -33,7 +34,7 @@ def build(eta: float = 0.3, average: bool = True, average_power: int = POWER) ->
 
     def call(s: State, block: Block, plan: Plan) -> tuple[Any, ...]:
         cells, shown = k.cells_of(s), s.shown if average else linear.NOBODY
-        rows = block.X, plan, np.empty((5, s.w.shape[1])), np.empty(4)
+        rows = block.X, plan, room(block.X, own_steps.NUMBERS), np.empty(4)
         return k.update, cells, s.length, s.entries, shown, eta, average_power, *rows
 
     def decision(s: State, X: Any) -> Scores:

@@ -37,7 +37,7 @@ def first_order(rule: str, C: float = 1.0, average: bool = False) -> Learner:
         return Learner(linear.zeros, update, linear.decision, linear.AXES, signed=("w",), call=call)
 
     def decision(state: State, X: Any) -> Scores:
-        return linear.averaged_decision(state, 0, X)
+        return linear.averaged_decision(state, X)
 
     def weights(state: State) -> Array:
         return linear.averaged_weights(state, 0)

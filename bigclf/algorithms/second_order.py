@@ -28,7 +28,7 @@ def gaussian(
     import numpy as np
 
     from bigclf.kernels import confidence, linear
-    from bigclf.kernels.cells import whole
+    from bigclf.kernels.cells import room, whole
 
     kind = getattr(confidence, rule)
     none = np.empty((0, 0))
@@ -40,7 +40,7 @@ def gaussian(
             rows = block.X, plan, *np.empty((2, state.w.shape[1]))
             return confidence.update_full, state.w, state.sigma, kind, a, b, new, rho, *rows
         cells = whole(state.w, state.sigma)
-        rows = block.X, plan, np.empty((2, state.w.shape[1]))
+        rows = block.X, plan, room(block.X, 2)
         return confidence.update_diag, cells, kind, a, b, drop, new, rho, *rows
 
     axes: dict[str, tuple[str | int, ...]] = dict(confidence.AXES_FULL if full else confidence.AXES_DIAG)

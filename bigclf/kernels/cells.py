@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bigclf.block import OPTIONS, for_type, rows
+from bigclf.block import OPTIONS, Csr, for_type, rows
 from bigclf.core import Array, Scores, Shape
 from bigclf.jit import helper, kernel, loan, overload, types
 from bigclf.kernels.memory import LANES, pairs_back, pairs_out, quads_back, quads_out
@@ -27,26 +27,32 @@ def fields(shape: Shape, *starts: float) -> tuple[Array, ...]:
     (array([[1., 1., 1.]]), (48, 16))
     """
     size = shape.units, shape.cols, len(starts)
-    room = np.empty(8 * int(np.prod(size)) + LINE, np.uint8)
-    begin = -room.ctypes.data % LINE  # so that no cell of a power of two reaches over two lines
-    made = room[begin : begin + 8 * int(np.prod(size))].view(np.float64).reshape(size)
+    taken = np.empty(8 * int(np.prod(size)) + LINE, np.uint8)
+    begin = -taken.ctypes.data % LINE  # so that no cell of a power of two reaches over two lines
+    made = taken[begin : begin + 8 * int(np.prod(size))].view(np.float64).reshape(size)
     made[...] = starts
     return tuple(made[..., k] for k in range(len(starts)))
 
 
 def whole(*parts: Array) -> Array:
     """The cells (units, cols, numbers) whose fields these are. AssertionError where they do not stand side by side."""
-    first, room, n = parts[0], parts[0].base, len(parts)
+    first, owner, n = parts[0], parts[0].base, len(parts)
     units, cols = first.shape
     strides, at = (8 * n * cols, 8 * n), _place(first)
-    assert room is not None and all(p.base is room and p.strides == strides for p in parts)
-    assert _place(parts[-1]) == at + 8 * (n - 1)
-    return np.ndarray((units, cols, n), first.dtype, room, at - _place(room))
+    beside = all(p.base is owner and p.strides == strides for p in parts)
+    if owner is None or not beside or _place(parts[-1]) != at + 8 * (n - 1):  # also where assertions are left out
+        raise AssertionError("fields of a state that do not stand side by side")
+    return np.ndarray((units, cols, n), first.dtype, owner, at - _place(owner))
 
 
 def _place(a: Array) -> int:
     place: int = a.__array_interface__["data"][0]
     return place
+
+
+def room(X: Any, many: int) -> Array:
+    """Scratch for so many numbers of the columns of any row: of sparse rows no more than there are entries."""
+    return np.empty((many, min(X.cols, X.data.size) if isinstance(X, Csr) else X.shape[1]))
 
 
 def row_at(X: Any, i: int) -> tuple[int, int]:
@@ -61,65 +67,18 @@ def value(X: Any, i: int, first: int, k: int) -> float:
     return float(X[i, k] if isinstance(X, np.ndarray) else X.data[first + k])
 
 
-def all_out(X: Any, cells: Array, at: Array, many: int) -> None:
-    """Of dense rows: write the numbers of the cells (cols, many) to the first rows of at (many or more, cols)."""
-    if isinstance(X, np.ndarray):
-        n = X.shape[1]
-        at[:many, :n] = cells[:n].T
+@overload(row_at, **OPTIONS)
+def _row_at(X, i):  # type: ignore[no-untyped-def]
+    return for_type(
+        X,
+        lambda X, i: (np.uint64(0), np.uint64(X.shape[1])),
+        lambda X, i: (np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1] - X.indptr[i])),
+    )
 
 
-def all_back(X: Any, cells: Array, at: Array, many: int) -> None:
-    """The inverse of `all_out`."""
-    if isinstance(X, np.ndarray):
-        n = X.shape[1]
-        cells[:n] = at[:many, :n].T
-
-
-def row_out(X: Any, i: int, cells: Array, at: Array, many: int) -> None:
-    """Of sparse rows: write the numbers of the columns of row i, entry by entry, to the first rows of `at`."""
-    if not isinstance(X, np.ndarray):
-        s = slice(X.indptr[i], X.indptr[i + 1])
-        at[:many, : s.stop - s.start] = cells[X.indices[s]].T
-
-
-def row_back(X: Any, i: int, cells: Array, at: Array, many: int) -> None:
-    """The inverse of `row_out`."""
-    if not isinstance(X, np.ndarray):
-        s = slice(X.indptr[i], X.indptr[i + 1])
-        cells[X.indices[s]] = at[:many, : s.stop - s.start].T
-
-
-@helper
-def row_score(X: Any, i: int, at: Array, number: int) -> float:
-    """Inner product of row i with the row `number` of `at`."""
-    first, size = row_at(X, i)
-    w = at[number]
-    s = 0.0
-    for n in range(size):
-        s += value(X, i, first, n) * w[n]
-    return s
-
-
-@kernel
-def score_into(cells: Array, numbers: Array, X: Any, at: Array, out: Array) -> None:
-    """out[k, u, i] = inner product of row i with number numbers[k] of the cells of unit u. at (many, cols): scratch."""
-    at = loan(at)
-    many = cells.shape[2]
-    for u in range(out.shape[1]):
-        own = cells[u]
-        all_out(X, own, at, many)
-        for i in range(out.shape[2]):
-            row_out(X, i, own, at, many)
-            for k in range(numbers.size):
-                out[k, u, i] = row_score(X, i, at, numbers[k])
-
-
-def scores(cells: Array, numbers: tuple[int, ...], X: Any) -> Scores:
-    """Inner products (numbers, units, n) of rows with these numbers of the cells (units, cols, many)."""
-    units, cols, many = cells.shape
-    out = np.empty((len(numbers), units, rows(X)))
-    score_into(cells, np.array(numbers), X, np.empty((many, cols)), out)
-    return out
+@overload(value, **OPTIONS)
+def _value(X, i, first, k):  # type: ignore[no-untyped-def]
+    return for_type(X, lambda X, i, first, k: np.float64(X[i, k]), lambda X, i, first, k: np.float64(X.data[first + k]))
 
 
 def _mover(back: bool) -> Any:
@@ -158,52 +117,80 @@ def _column_of(indices, first, k):  # type: ignore[no-untyped-def]
     return lambda indices, first, k: k
 
 
-_out, _back = _mover(False), _mover(True)
+def _moves(back: bool) -> tuple[Any, Any]:
+    """What moves all columns of dense rows, and those of one sparse row, from cells to scratch or back.
+
+    (X, cells (cols, many), at, many) and (X, i, cells, at, many): the first `many` rows of `at` hold the numbers by
+    kind, entry by entry. `many` is a constant where the kernel knows it. Of rows of the other kind each does nothing.
+    """
+    move = _mover(back)
+
+    def all_columns(X: Any, cells: Array, at: Array, many: int) -> None:
+        if isinstance(X, np.ndarray):
+            own = at[:many, : X.shape[1]]
+            if back:
+                cells[: X.shape[1]] = own.T
+            else:
+                own[:] = cells[: X.shape[1]].T
+
+    def row(X: Any, i: int, cells: Array, at: Array, many: int) -> None:
+        if not isinstance(X, np.ndarray):
+            columns = X.indices[X.indptr[i] : X.indptr[i + 1]]
+            own = at[:many, : columns.size]
+            if back:
+                cells[columns] = own.T
+            else:
+                own[:] = cells[columns].T
+
+    @overload(all_columns, **OPTIONS)
+    def _all_columns(X, cells, at, many):  # type: ignore[no-untyped-def]
+        def dense(X, cells, at, many):  # type: ignore[no-untyped-def]
+            move(cells, None, 0, np.uint64(X.shape[1]), at, many)
+
+        return for_type(X, dense, lambda X, cells, at, many: None)
+
+    @overload(row, **OPTIONS)
+    def _row(X, i, cells, at, many):  # type: ignore[no-untyped-def]
+        def csr(X, i, cells, at, many):  # type: ignore[no-untyped-def]
+            first, size = row_at(X, i)
+            move(cells, X.indices, first, size, at, many)
+
+        return for_type(X, lambda X, i, cells, at, many: None, csr)
+
+    return all_columns, row
 
 
-@overload(row_at, **OPTIONS)
-def _row_at(X, i):  # type: ignore[no-untyped-def]
-    return for_type(
-        X,
-        lambda X, i: (np.uint64(0), np.uint64(X.shape[1])),
-        lambda X, i: (np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1] - X.indptr[i])),
-    )
+all_out, row_out = _moves(False)
+all_back, row_back = _moves(True)
 
 
-@overload(value, **OPTIONS)
-def _value(X, i, first, k):  # type: ignore[no-untyped-def]
-    return for_type(X, lambda X, i, first, k: np.float64(X[i, k]), lambda X, i, first, k: np.float64(X.data[first + k]))
+@helper
+def row_score(X: Any, i: int, at: Array, number: int) -> float:
+    """Inner product of row i with the row `number` of `at`."""
+    first, size = row_at(X, i)
+    w = at[number]
+    s = 0.0
+    for n in range(size):
+        s += value(X, i, first, n) * w[n]
+    return s
 
 
-@overload(all_out, **OPTIONS)
-def _all_out(X, cells, at, many):  # type: ignore[no-untyped-def]
-    def dense(X, cells, at, many):  # type: ignore[no-untyped-def]
-        _out(cells, None, 0, np.uint64(X.shape[1]), at, many)
-
-    return for_type(X, dense, lambda X, cells, at, many: None)
-
-
-@overload(all_back, **OPTIONS)
-def _all_back(X, cells, at, many):  # type: ignore[no-untyped-def]
-    def dense(X, cells, at, many):  # type: ignore[no-untyped-def]
-        _back(cells, None, 0, np.uint64(X.shape[1]), at, many)
-
-    return for_type(X, dense, lambda X, cells, at, many: None)
+@kernel
+def score_into(cells: Array, numbers: Array, X: Any, at: Array, out: Array) -> None:
+    """out[k, u, i] = inner product of row i with number numbers[k] of the cells of unit u. at: `room`."""
+    at = loan(at)
+    many = cells.shape[2]
+    for u in range(out.shape[1]):
+        own = cells[u]
+        all_out(X, own, at, many)
+        for i in range(out.shape[2]):
+            row_out(X, i, own, at, many)
+            for k in range(numbers.size):
+                out[k, u, i] = row_score(X, i, at, numbers[k])
 
 
-@overload(row_out, **OPTIONS)
-def _row_out(X, i, cells, at, many):  # type: ignore[no-untyped-def]
-    def csr(X, i, cells, at, many):  # type: ignore[no-untyped-def]
-        first, size = row_at(X, i)
-        _out(cells, X.indices, first, size, at, many)
-
-    return for_type(X, lambda X, i, cells, at, many: None, csr)
-
-
-@overload(row_back, **OPTIONS)
-def _row_back(X, i, cells, at, many):  # type: ignore[no-untyped-def]
-    def csr(X, i, cells, at, many):  # type: ignore[no-untyped-def]
-        first, size = row_at(X, i)
-        _back(cells, X.indices, first, size, at, many)
-
-    return for_type(X, lambda X, i, cells, at, many: None, csr)
+def scores(cells: Array, numbers: tuple[int, ...], X: Any) -> Scores:
+    """Inner products (numbers, units, n) of rows with these numbers of the cells (units, cols, many)."""
+    out = np.empty((len(numbers), len(cells), rows(X)))
+    score_into(cells, np.array(numbers), X, room(X, cells.shape[2]), out)
+    return out

@@ -138,7 +138,7 @@ def update_diag(
     """One pass with variances only. `new`: the step uses the covariance as it is after the row.
 
     rho (units, n) or (0, 0): what the positive class counts. A row of importance g counts as one of noise a / g.
-    cells (units, cols, 2): WEIGHT and VARIANCE; at (2, cols): scratch.
+    cells (units, cols, 2): WEIGHT and VARIANCE; at: `room` for both.
     """
     at = loan(at)
     costly = rho.shape[1] > 0

@@ -128,9 +128,9 @@ def score(w: Array, X: Any) -> Scores:
     return out
 
 
-def averaged_decision(state: Any, power: int, X: Any) -> Scores:
-    """Decision values (units, n) of the average of the weights of a state that has `late` and `shown`."""
-    return average(score(state.w, X), score(state.late, X), state.shown, power)
+def averaged_decision(state: Any, X: Any) -> Scores:
+    """Decision values (units, n) of the plain mean of the weights of a state that has `late` and `shown`."""
+    return average(score(state.w, X), score(state.late, X), state.shown, 0)
 
 
 def averaged_weights(state: Any, power: int) -> Array:

@@ -148,7 +148,7 @@ def update(
 ) -> None:
     """Show each row to each unit. shown (units,): empty where nothing is averaged; cells hold no `late` then.
 
-    at (5, cols) and told (4,): scratch.
+    at: `room` for the numbers of `own_steps`; told (4,): scratch.
     """
     weighted = plan.weight.shape[1] > 0
     repeated = plan.repeat.shape[1] > 0

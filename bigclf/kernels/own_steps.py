@@ -15,7 +15,8 @@ from bigclf.core import Array
 from bigclf.jit import helper
 from bigclf.kernels.cells import row_at, value
 
-WEIGHT, SQUARE, SCALE, LATE, WAY = range(5)  # w, G and 1 / s of a column, and `late` where weights are averaged
+NUMBERS = 5
+WEIGHT, SQUARE, SCALE, LATE, WAY = range(NUMBERS)  # w, G and 1 / s of a column, and `late` where weights are averaged
 LEAST = 1e-10  # of G: a column that was seen with hopeless margins only has a finite step all the same
 UNSEEN = 1e300  # 1 / s of a column that was zero so far
 BELOW_ONE = 1.0 - 2.0**-51  # so that no |x| / s is above 1 for its rounding

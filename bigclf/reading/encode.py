@@ -30,12 +30,11 @@ from bigclf.reading.encode_kernel import (
 from bigclf.reading.expand import Expander, hash_table
 from bigclf.reading.feature_map import Mapper
 from bigclf.reading.head import check_name
+from bigclf.reading.options import CELLS
 from bigclf.reading.other_kind import other_kind
 from bigclf.reading.raw import Form, Raw, Skips, Sparse, Table
 from bigclf.reading.scaling import Scaling
 from bigclf.reading.schema import MAX_CLASSES, Schema, split_scale
-
-CELLS = 1 << 19  # of a dense block: what a core's cache holds
 
 
 class Encoder:

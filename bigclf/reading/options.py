@@ -8,6 +8,7 @@ MISSING_TOKENS = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 BLOCK_SIZE = 6 << 20
 SHARED = 8 << 20  # of text that several threads read at once, all of them: less shows in time, more in memory
 BLOCK_SIZES = {"csv": 1 << 20, "parquet": 8 << 20}  # where larger ones gain nothing and only take memory
+CELLS = 1 << 19  # of a dense block to learn from: what Python does between two weighs more than a core's cache
 LAST_COLUMN = 2**31 - 2
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from bigclf.core import TILE, Learner, Shape
 from bigclf.errors import BudgetError
 from bigclf.limits import BUDGET, RESERVE, Headroom, counted, headroom, human
-from bigclf.reading.options import BLOCK_SIZE
+from bigclf.reading.options import BLOCK_SIZE, CELLS
 from bigclf.reading.pool import window
 from bigclf.state import nbytes
 
@@ -26,7 +26,6 @@ __all__ = ["BlockNeed", "Texture", "before_rows", "block_bytes", "check_state", 
 ETA = 0.25  # share of the free memory that a block may need
 LEAST = 1 << 16  # bytes of text: below this the cost of a call outweighs the work
 COLUMN_BYTES = 160  # of the schema, its working copies and one weight: the least that a column costs
-CELLS = 1 << 19  # of a dense block, as the encoder cuts it
 SOLVE = 7  # matrices (cols, cols) at once while solving: 5.0 measured, 7.1 where the sums are singular
 WORDS = {"slots": "prototypes", "aside": "rows kept aside", "supports": "support points"}  # axes, for messages
 SLACK = 1.25  # gaps of the allocator, copies of a moment: measured peaks stay below
