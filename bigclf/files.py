@@ -74,6 +74,8 @@ def _give_name(f: IO[bytes], name: Path) -> None:
 
 def writable(path: Path, inputs: Iterable[str | Path] = ()) -> None:
     """Refuse a place that could not or should not be written to, before any work is done."""
+    if str(path) == "-":
+        raise BigclfError("-: standard output cannot hold it; name a file")
     if path.is_dir():
         raise BigclfError(f"{path}: is a folder; name a file with -o")
     folder = Path(os.path.realpath(path)).parent

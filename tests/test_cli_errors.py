@@ -39,6 +39,9 @@ def bash(command):
         ("--C", ["--C", "1"]),
         ("--classes", ["--classes", "nan,0"]),
         ("--average-power", ["--algo", "logistic", "--no-average", "--average-power", "7"]),
+        ("--cost", ["--algo", "acog-2", "--cost", "0.5"]),
+        ("--diag", ["--algo", "arow", "--cov", "full", "--diag", "drop"]),
+        ("no algorithm 'bagging'", ["--algo", "bagging", "--help"]),
         ("--b", ["--algo", "pa-1", "--b", "1"]),
         ("--b", ["--b", "-1"]),
         ("--eta", ["--eta", "0"]),
@@ -434,3 +437,10 @@ def test_one_unknown_word_names_encoding_of_utf16(fault, write):
     """UTF-16 is what spreadsheets write: latin1 would not help."""
     line = fault(1, "train", write("a.csv", CSV.encode("utf-16")), "--label", "y", "-o", "x.npz")
     assert "utf-16" in line
+
+
+def test_a_model_does_not_go_to_standard_output(fault, write, folder):
+    """A file of that name would be left, and nothing written to the pipe."""
+    write("a.svm", SVM)
+    assert "-: standard output" in fault(1, "train", "a.svm", "-o", "-")
+    assert not (folder / "-").exists()

@@ -116,7 +116,7 @@ def test_algorithms_are_compared_on_the_same_rows(folder, fault):
     data = put(folder, "a", "csv", values(False))
     for command in ("compare", "cv"):
         words = [command, data, "--algo", "pa-1", "--algo", "arow", "--label", "y", "--on-error", "skip"]
-        assert "a.csv:7: column 'x4': the value is beyond 3.4e+38" in fault(1, *words)
+        assert "a.csv:7: column 'x4': the value, as it is or scaled, is beyond 3.4e+38" in fault(1, *words)
 
 
 @pytest.mark.parametrize(("form", "wide"), FORMS)

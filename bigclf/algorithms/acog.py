@@ -11,19 +11,25 @@ from functools import partial
 
 from bigclf.algorithms.second_order import COST, COV, MEMORY, gaussian
 from bigclf.core import Array, Learner, Param, Plan, Spec, State
+from bigclf.errors import UsageError
+
+COST_OF_POSITIVE = 0.9
 
 
 def build(
     rule: str,
     cov: str = "diag",
     metric: str = "sum",
-    cost: float = 0.9,
+    cost: float = COST_OF_POSITIVE,
     gamma: float = 1.0,
     eta: float = 1.0,
     mean_cov: str = "new",
 ) -> Learner:
     """The learner; `cost` is c_p of the cost metric, and c_n = 1 - c_p."""
     import numpy as np
+
+    if metric != "cost" and cost != COST_OF_POSITIVE:
+        raise UsageError("--cost: goes with --metric cost")
 
     def costs(state: State, plan: Plan) -> Array:
         positive = np.cumsum(plan.target > 0, axis=1)
@@ -42,7 +48,9 @@ def build(
 PARAMS = (
     COV,
     Param("metric", str, "sum", "sum: classes weigh the same; cost: by --cost", choices=("sum", "cost")),
-    Param("cost", float, 0.9, "of the positive class under --metric cost", low=0.0, high=0.999, open_low=True),
+    Param(
+        "cost", float, COST_OF_POSITIVE, "of the positive class under --metric cost", low=0.0, high=0.999, open_low=True
+    ),
     Param("gamma", float, 1.0, "noise: larger learns more slowly", low=0.0, open_low=True),
     Param("eta", float, 1.0, "step length", low=0.0, open_low=True),
     Param("mean-cov", str, "new", "covariance of the step: after or before the row", choices=("new", "old")),

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from bigclf.algorithms.second_order import COST, COV, MEMORY, gaussian
 from bigclf.core import Learner, Param, Spec
+from bigclf.errors import UsageError
 
 
 def build(cov: str = "diag", r: float = 1.0, diag: str = "inverse") -> Learner:
     """AROW with the whole covariance (`full`: columns^2 numbers a unit) or its diagonal."""
+    if cov == "full" and diag == "drop":
+        raise UsageError("--diag: is of the diagonal form, and does not go with --cov full")
     return gaussian("AROW", r, cov=cov, drop=diag == "drop")
 
 

@@ -150,6 +150,8 @@ def _fail(text: str, code: int, argv: Sequence[str]) -> int:
 def _help_hint(argv: Sequence[str]) -> str:
     command = argv[0] if argv and argv[0] in COMMANDS else ""
     named = re.search(r"--algo[= ](\S+)", " ".join(argv)) if command == "train" else None
+    if named and named[1] not in import_module("bigclf.algorithms.registry").specs():
+        named = None
     return f"; see `bigclf {command + ' ' if command else ''}{named[0] + ' ' if named else ''}--help`"
 
 

@@ -54,6 +54,8 @@ def command(argv: Sequence[str]) -> Callable[..., Any]:
 
         name, params = algorithm_of(earlier)
         given = params | given
+    if name is not None and name == _value(argv, "--algo") and {"-h", "--help"} & set(argv):
+        registry.get(name)  # else the help of another would be shown
     spec = registry.meant(name if name in registry.specs() else DEFAULT, given)
     own = tuple(p for p in spec.params if p.name != "seed")  # it is that of the run
 

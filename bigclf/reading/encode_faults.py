@@ -62,7 +62,8 @@ def beyond(schema: Schema, column: int, value: float, trained: bool) -> str:
     cure = "leave the column out" if wide else "train with --dtype float64"
     if trained:
         cure = f"the model was trained on {schema.dtype}"
-    return f"column '{name}': the value is beyond {LIMITS[schema.dtype]:.3g}; {cure}"
+    scaled = "" if schema.factor[column : column + 1].tolist() in ([], [1.0]) else ", as it is or scaled,"
+    return f"column '{name}': the value{scaled} is beyond {LIMITS[schema.dtype]:.3g}; {cure}"
 
 
 def endless(X: NDArray[Any]) -> NDArray[np.int64]:
