@@ -35,6 +35,19 @@ def test_what_is_undefined_is_none_and_not_zero():
     assert measures(np.zeros((2, 2), np.int64)).accuracy is None
 
 
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_kappa_and_mcc_are_1_where_all_is_right_and_nowhere_beyond(k):
+    """A root of each factor of the denominator made it 1.0000000000000002 of 1 and 3 rows, all right."""
+    r = np.random.default_rng(k)
+    for most in (10, 10**3, 10**9):
+        for _ in range(300):
+            rows = r.integers(1, most, k)
+            right, wrong = measures(np.diag(rows)), measures(np.roll(np.diag(rows), 1, axis=0))
+            assert (right.kappa, right.mcc) == (1.0, 1.0)
+            assert -1.0 <= wrong.kappa < 0.0 and -1.0 <= wrong.mcc < 0.0
+    assert measures(np.array([[0, 3], [1, 0]])).mcc == -1.0
+
+
 def test_a_class_never_found_makes_the_g_mean_zero():
     assert measures(np.array([[5, 0], [3, 0]])).g_mean == 0.0
 

@@ -65,6 +65,11 @@ def _ratio(a: float, b: float) -> float | None:
     return float(a / b) if b else None
 
 
+def _correlation(a: float, b: float) -> float | None:
+    """Their ratio, which is of -1 to 1 by what it means: rounding alone would bring it beyond."""
+    return max(-1.0, min(float(a / b), 1.0)) if b else None
+
+
 def _mean(values: list[float | None]) -> float | None:
     known = [v for v in values if v is not None]
     return sum(known) / len(known) if known else None
@@ -90,15 +95,16 @@ def measures(matrix: NDArray[np.int64]) -> Measures:
     recalls = [c.recall for c in each if c.recall is not None]
     occur = [c for c, t, g in zip(each, truth, guess, strict=True) if t or g]
     chance = float(truth @ guess)
-    mcc_below = math.sqrt(max(n * n - float(guess @ guess), 0.0)) * math.sqrt(max(n * n - float(truth @ truth), 0.0))
+    # one root of the product: where guess is truth, it is the numerator itself
+    mcc_below = math.sqrt(max(n * n - float(guess @ guess), 0.0) * max(n * n - float(truth @ truth), 0.0))
     return Measures(
         int(n),
         _ratio(hits, n),
         _ratio(n - hits, n),
         sum(recalls) / len(recalls) if recalls else None,
         _geometric(recalls),
-        _ratio(n * hits - chance, n * n - chance),
-        _ratio(n * hits - chance, mcc_below),
+        _correlation(n * hits - chance, n * n - chance),
+        _correlation(n * hits - chance, mcc_below),
         _mean([c.precision or 0.0 for c in occur]),
         _mean([c.recall or 0.0 for c in occur]),
         _mean([c.f1 or 0.0 for c in occur]),
