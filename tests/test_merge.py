@@ -130,6 +130,23 @@ def test_a_merged_model_knows_its_shards(cli, good, write):
     assert cli("merge", "b.npz", "3.npz", "-o", "3.npz", "-q").code == 1
 
 
+def test_a_shard_beside_a_model_that_may_hold_its_rows_is_told(good, write):
+    """Which rows the other holds is in no model: it may be of the same input, or of another."""
+    data = write("a.svm", "".join(f"{i % 2} 1:{i % 7} 2:{i % 5}\n" for i in range(300)))
+    good("train", data, "-o", "whole.npz", "-q")
+    for i in (1, 2, 3):
+        good("train", data, "--shard", f"{i}/3", "-o", f"{i}.npz", "-q")
+    assert "no shard" not in good("merge", "1.npz", "2.npz", "3.npz", "-o", "merged.npz").err
+    for other in ("whole.npz", "merged.npz"):
+        told = f"bigclf: {other}: is no shard; if it is of the whole input, rows of 2.npz count twice\n"
+        for models in ([other, "2.npz"], ["2.npz", other]):
+            said = good("merge", *models, "-o", "m.npz").err
+            assert said.startswith(told + "bigclf: of 3 shards 1, 3 are not among the others\n") and "400 rows" in said
+        said = good("merge", "2.npz", "1.npz", "3.npz", other, "-o", "m.npz").err
+        assert said.startswith(told) and "not among" not in said
+    assert "no shard" not in good("merge", "whole.npz", "merged.npz", "-o", "m.npz").err
+
+
 def test_a_shard_that_cannot_be_merged_is_told_at_once(good, write):
     data = write("a.svm", "1 1:1\n0 1:2\n" * 40)
     assert "pa-1 cannot be merged" in good("train", data, "--algo", "pa-1", "--shard", "1/2").err

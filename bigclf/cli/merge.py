@@ -32,17 +32,22 @@ def merge(
     from bigclf.training.merge import merge as merged
 
     writable(output, models)
-    model = merged([(str(path), load(path)) for path in models])
+    parts = [(str(path), load(path)) for path in models]
+    shards, others = ([path for path, m in parts if bool(m.share) == held] for held in (True, False))
+    model = merged(parts)
     save(output, model)
     start.stands(f"the model is saved as {output}")
     report = Report(quiet)
     for path, earlier in _again(models):
         what = "is named twice" if path == earlier else f"holds the same as {earlier}"
         report.note(f"{path}: {what}; its rows count twice")
+    if shards and others:  # no model knows what its rows were read from
+        report.note(f"{others[0]}: is no shard; if it is of the whole input, rows of {shards[0]} count twice")
     if model.share:
         of, *held = model.share
         absent = [str(i) for i in range(1, of + 1) if i not in held]
-        report.note(f"of {of} shards {', '.join(absent[:10])}{', ...' * (len(absent) > 10)} are not among these")
+        among = "the others" if others else "these"
+        report.note(f"of {of} shards {', '.join(absent[:10])}{', ...' * (len(absent) > 10)} are not among {among}")
     report.note(f"{counted(model.rows, 'row')} of {counted(len(models), 'model')}; model: {output}")
 
 
