@@ -17,7 +17,7 @@ from typing import NamedTuple
 from bigclf.core import TILE, Learner, Shape
 from bigclf.errors import BudgetError
 from bigclf.limits import BUDGET, RESERVE, Headroom, counted, headroom, human
-from bigclf.reading.options import BLOCK_SIZE, CELLS
+from bigclf.reading.options import BLOCK_SIZE
 from bigclf.reading.pool import window
 from bigclf.state import nbytes
 
@@ -113,79 +113,44 @@ DENSE_TEXT = {
 class BlockNeed(NamedTuple):
     """All that decides what a block takes, but its size.
 
-    cols, units: of the learner, 0 and 1 while they are not known; itemsize: of the encoded rows; tiles: whether the
-    learner wants whole tiles (and solves between them); flight: blocks alive at once, the one that is read included;
-    with several threads more of them are, and their texts too.
+    flight: blocks alive at once, the one that is read included; with several threads more of them are, and their texts
+    too. Encoded rows do not depend on the size: `before_rows` has set a chunk of them aside.
     """
 
     form: str  # libsvm, csv, parquet
     texture: Texture
-    layout: str = "dense"  # or csr
-    cols: int = 0
-    units: int = 1
-    itemsize: int = 4
-    tiles: bool = False
     flight: int = 2
     threads: int = 1  # that parse
 
-    def fixed(self) -> int:
-        """Bytes that do not depend on the size: the encoded chunk, its plan, a tile, the room to solve in.
-
-        None before the columns are known: `before_rows` has set a chunk aside.
-        """
-        cols, total = self.cols, 0
-        if not cols:
-            return 0
-        if self.layout == "dense":
-            rows = max(CELLS // cols, 1)
-            total += rows * cols * (self.itemsize + 8) + rows * self.units * _PLAN
-        if self.tiles:
-            total += tile_bytes(cols, self.itemsize)
-        return total
-
     def bytes(self, size: float) -> float:
-        """Bytes that blocks of `size` bytes of input take: text, raw arrays in flight, conversion, encoded rows."""
+        """Bytes that blocks of `size` bytes of input take: text, raw arrays in flight, conversion."""
         rows, entries = self.texture.rows * size, self.texture.entries * size
-        if self.form == "libsvm":
+        if self.form == "libsvm":  # an entry as the head and dense rows have it: sparse rows of float32 take 8 bytes
             text, raw, convert = size, 28 * rows + 12 * entries, 0.0
         elif self.form == "csv":  # a piece of text stays with its rows; pyarrow parses, then converts
             text, raw, convert = 2 * size, size + 8 * entries + 12 * rows, size + 12 * entries
         else:
             text, raw, convert = 0.0, 16 * entries + 12 * rows, 16 * entries
         more = window(self.threads)
-        total = more * text + (self.flight + more - 1) * raw + convert
-        if self.layout == "csr":
-            total += 8 * rows + (4 + self.itemsize) * (entries + rows) + rows * self.units * _PLAN
-        return SLACK * total
+        return SLACK * (more * text + (self.flight + more - 1) * raw + convert)
 
 
-_PLAN = 17 + 4  # bytes a row and unit: target, scores before and after, a guess
-
-
-def block_bytes(room: Headroom, need: BlockNeed, state: int = 0, most: int = BLOCK_SIZE) -> int:
+def block_bytes(room: Headroom, need: BlockNeed, most: int = BLOCK_SIZE) -> int:
     """Bytes of input to read at once: at most `most`, and so few that a quarter of what is left suffices.
 
-    state: bytes of the learner's state that are not yet resident. Raises BudgetError with the terms.
+    Raises BudgetError with the terms.
     """
-    fixed = state + need.fixed()
     least = min(LEAST, most)
-    have = room.bytes - fixed
-    size = shrink(need.bytes, have, most, least) if have > 0 else None
+    size = shrink(need.bytes, room.bytes, most, least)
     if size is not None:
         return int(size)
     binding = room.binding
-    short = fixed + need.bytes(least) - (binding.free - RESERVE)
-    terms = [
-        f"{human(room.resident)} for the program itself",
-        f"{human(RESERVE)} in reserve",
-        f"{human(state)} for the state" if state else "",
-        f"{human(need.fixed())} for encoded rows{' and solving' if need.tiles else ''}" if need.cols else "",
-        f"{human(need.bytes(least))} for blocks of {human(least)}",
-    ]
+    short = need.bytes(least) - (binding.free - RESERVE)
     enough = math.ceil((binding.total + short) / 2**20)
     raise BudgetError(
         f"{binding.name} is {human(binding.total)}, at least {enough} MiB is needed "
-        f"({', '.join(filter(None, terms))}); {_raise(room)}"
+        f"({human(room.resident)} for the program itself, {human(RESERVE)} in reserve, "
+        f"{human(need.bytes(least))} for blocks of {human(least)}); {_raise(room)}"
     )
 
 
@@ -215,9 +180,9 @@ def scratch(learner: Learner, shape: Shape) -> int:
     return learner.solving(shape) + (tile_bytes(shape.cols) if learner.grain == "tile" and _wide(learner) else 0)
 
 
-def tile_bytes(cols: int, itemsize: int = 8) -> int:
+def tile_bytes(cols: int) -> int:
     """A tile as encoded and as float64, and the matrices of a solution."""
-    return TILE * cols * (8 + itemsize) + SOLVE * 8 * cols * cols
+    return TILE * cols * (8 + 8) + SOLVE * 8 * cols * cols
 
 
 def check_state(
