@@ -62,6 +62,38 @@ def test_options_kept_in_a_model_are_no_options_given(files, good, write):
         good("train", name, "--continue", "m.npz", "-q", "-o", "n.npz")
 
 
+MIXED = "label,w,x,z\n" + "0,p,1,2\n1,3,2,1\n" * 20
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_columns_that_a_model_was_trained_on_are_read_as_they_were(good, fault, write, command):
+    write("a.csv", MIXED)
+    good("train", "a.csv", *ALGO, "--categorical", "w", "--ignore", "z", "-q", "-o", "m.npz")
+    said = fault(2, command, "m.npz", "a.csv", "--ignore", "x")
+    assert said.startswith("bigclf: --ignore: the model goes by column 'x'; train can leave it out")
+    for name in ("x", "z", "label", "absent"):
+        said = fault(2, command, "m.npz", "a.csv", "--categorical", name)
+        assert said.startswith(f"bigclf: --categorical: the model has no column of words '{name}'; train can make it")
+
+
+def test_what_training_took_as_words_and_left_out_stays_so_beside_what_is_named_now(good, fault, write):
+    """A column that held only words may hold numbers now; columns that came later may be left out in silence."""
+    write("a.csv", MIXED.replace("label,", "v,label,").replace("\n0,", "\nq,0,").replace("\n1,", "\nr,1,"))
+    good("train", "a.csv", *ALGO, "--categorical", "w", "--ignore", "z", "-q", "-o", "m.npz")
+    write("b.csv", "v,label,w,x,z,new\nq,0,p,1,2,5\n7,1,3,2,1,5\n")
+    assert "column 'v': '7' is a number among words" in fault(1, "evaluate", "m.npz", "b.csv", "-q")
+    said = good("evaluate", "m.npz", "b.csv", "--categorical", "v", "--ignore", "new", "--json")
+    assert said.json["accuracy"] == 1.0
+    assert "column 'v': 1 row has a category that the model has not seen" in said.err and "extra" not in said.err
+
+
+def test_a_column_of_words_named_by_its_number_has_that_name_in_the_test_rows(good, write):
+    write("a.csv", MIXED)
+    write("b.csv", "z,x,w,label\n2,1,p,0\n1,2,3,1\n")
+    said = good("compare", "a.csv", "--test", "b.csv", *ALGO, "--categorical", "2", "--json", "-q")
+    assert said.json["algorithms"][0]["test"]["error"] == 0.0
+
+
 def test_compare_takes_an_option_that_says_something_of_its_data_or_of_its_test_rows(files, good, fault, write):
     write("b.csv", CSV.replace(",", ";"))
     both = (("a.svm", "b.csv"), ("b.csv", "a.svm"), ("a.parquet", "b.csv"), ("b.csv", "a.parquet"))

@@ -13,7 +13,7 @@ from bigclf import probability
 from bigclf.cli.options import Given
 from bigclf.cli.predicting import tell_read
 from bigclf.cli.report import Report, emit, number, show, table
-from bigclf.cli.session import no_rows, scoring_stream
+from bigclf.cli.session import no_rows, refuse_settled, scoring_stream
 from bigclf.errors import BigclfError
 from bigclf.limits import counted
 from bigclf.model import load
@@ -30,6 +30,7 @@ def run(path: Path, data: Sequence[str], json: bool, quiet: bool, reading: Given
     """Score all rows and print the measures."""
     report = Report(quiet)
     model = load(path)
+    refuse_settled(model, reading)
     stream = scoring_stream(model, data, reading, labels=True, curve=True)
     encoder = Encoder(model.schema, stream.skips, frozen=True, capacity=model.cols)
     code = model.code()

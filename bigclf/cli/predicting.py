@@ -15,7 +15,7 @@ from bigclf import probability, start
 from bigclf.cli.lines import Line, label_lines, value_lines
 from bigclf.cli.options import Given
 from bigclf.cli.report import Report
-from bigclf.cli.session import no_rows, scoring_stream
+from bigclf.cli.session import no_rows, refuse_settled, scoring_stream
 from bigclf.core import Scores
 from bigclf.errors import BigclfError, UnsupportedError, UsageError
 from bigclf.files import whole_file, writable
@@ -38,6 +38,7 @@ def run(
     if scores and proba:
         raise UsageError("--proba: the columns of --scores and --proba would be taken for each other; choose one")
     model = load(path)
+    refuse_settled(model, reading)
     if proba and not probability.known(model.learner()):
         raise UnsupportedError(
             f"--proba: the scores of {model.algorithm} say which class, not how probable; --scores gives them"

@@ -25,7 +25,6 @@ from bigclf.training.threads import parsers
 if TYPE_CHECKING:
     from bigclf.model import Model
     from bigclf.reading.raw import Skips
-    from bigclf.reading.schema import Schema
     from bigclf.reading.shuffle import Shuffled
     from bigclf.reading.table import Kinds
 
@@ -108,24 +107,39 @@ def kept_reading(stream: Stream | Shuffled) -> dict[str, Any]:
     return {name: getattr(options, name) for name in KEPT}
 
 
-def kinds_of(schema: Schema, options: ReadOptions, given_label: bool = False) -> Kinds | None:
+def kinds_of(model: Model, given_label: bool = False) -> Kinds | None:
     """Kinds of a table's columns as the model has them; None for a model of LIBSVM input.
 
     given_label: the user named a label column, which is looked up in the file.
     """
+    schema, kept = model.schema, model.reading
     if schema.kind != "table":
         return None
     from bigclf.reading.table import Kinds
 
     columns = tuple((f.name, f.kind) for f in schema.features)
-    return Kinds(columns, None if given_label else schema.label, options.categorical, options.ignore)
+    forced, ignored = (tuple(kept.get(name, ())) for name in ("categorical", "ignore"))
+    return Kinds(columns, None if given_label else schema.label, forced, ignored)
+
+
+def refuse_settled(model: Model, given: Given) -> None:
+    """Refuse to read columns otherwise than the model was trained on them. Raises UsageError."""
+    if model.schema.kind != "table":
+        return
+    kinds = {f.name: f.kind for f in model.schema.features}
+    for name in given.get("ignore", ()):
+        if name in kinds:
+            raise UsageError(f"--ignore: the model goes by column {name!r}; train can leave it out")
+    for name in given.get("categorical", ()):
+        if kinds.get(name) != "words":  # numbers in a column of words are words that the model has not seen
+            raise UsageError(f"--categorical: the model has no column of words {name!r}; train can make it one")
 
 
 def scoring_stream(model: Model, data: Sequence[str], given: Given, labels: bool, **beside: bool) -> Stream:
     """Inputs read as the model was trained. `labels`: every row must have one. `beside`: what else takes memory."""
     sources = find(data, given.get("format", "auto"))
     options = read_options(given, sources, model.reading, need_label=labels, max_column=LAST_COLUMN, **beside)
-    kinds = kinds_of(model.schema, options, "label" in given) if sources[0].format != "libsvm" else None
+    kinds = kinds_of(model, "label" in given) if sources[0].format != "libsvm" else None
     return Stream(sources, options, kinds, given.get("limit", 0))
 
 

@@ -182,7 +182,7 @@ def _continued(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, 
     assert job.go_on is not None
     old = _earlier(job, job.go_on)
     options = read_options(job.reading, job.sources, old.reading)
-    kinds = kinds_of(old.schema, options, "label" in job.reading) if job.sources[0].format != "libsvm" else None
+    kinds = kinds_of(old, "label" in job.reading) if job.sources[0].format != "libsvm" else None
     stream = _reader(job, options, kinds, job.reading.get("limit", 0))
     encoder = Encoder(old.schema, stream.skips, capacity=old.cols)
     fit = Fit(old.spec, old.params, encoder, old.state, cap_of(job.reading), encoder.map_bytes(), old.class_weight)
@@ -220,7 +220,7 @@ def _resumed(job: Job, report: Report) -> tuple[Run, Iterator[Raw], dict[str, An
             raise BigclfError(f"{job.resume}: the run went {went}; leave {name} out, or start anew without --resume")
     options = read_options({"on_error": found["on_error"]} | job.reading, job.sources, old.reading)
     table = job.sources[0].format != "libsvm"
-    cursor, kinds = Cursor(*found["cursor"]), kinds_of(old.schema, options, "label" in job.reading) if table else None
+    cursor, kinds = Cursor(*found["cursor"]), kinds_of(old, "label" in job.reading) if table else None
     place: dict[str, Any] = {"begin": cursor, "from_row": found["row"]}
     stream: Stream | Shuffled
     if found["shuffle"]:
