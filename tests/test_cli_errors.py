@@ -325,6 +325,26 @@ def test_continue_refuses_what_contradicts_the_model(good, fault, write, folder,
     assert (folder / "p.npz").read_bytes() == old
 
 
+def test_continue_tells_in_words_what_the_model_was_trained_without(fault, good, write):
+    """No such value can be given: --hash-bits 0 is none, and a map has only its own options."""
+    train = ["train", write("a.csv", CSV), "--label", "y", "--algo", "perceptron", "-q", "-o"]
+    good(*train, "p.npz")
+    good(*train, "poly.npz", "--features", "poly")
+    for model, option, value in (
+        ("p.npz", "--hash-bits", "4"),
+        ("p.npz", "--rff-dim", "500"),
+        ("p.npz", "--sigma", "2"),
+        ("p.npz", "--order", "3"),
+        ("p.npz", "--max-features", "9"),
+        ("poly.npz", "--rff-dim", "500"),
+    ):
+        line = fault(1, "train", "a.csv", "--continue", model, option, value)
+        shown = "2.0" if option == "--sigma" else value
+        assert line == f"bigclf: {model}: was trained without {option}, not with {option} {shown}"
+    line = fault(1, "train", "a.csv", "--continue", "poly.npz", "--order", "3")
+    assert line == "bigclf: poly.npz: was trained with --order 2, not with --order 3"
+
+
 def test_continue_refuses_other_parameters_and_columns(good, fault, write):
     good("train", write("a.csv", CSV), "--label", "y", "--algo", "pa-1", "--C", "2", "-q", "-o", "p.npz")
     line = fault(1, "train", "a.csv", "--algo", "pa-1", "--C", "3", "--continue", "p.npz")

@@ -17,7 +17,16 @@ from bigclf.cli.keeper import Keeper
 from bigclf.cli.options import Given
 from bigclf.cli.progress import Progress
 from bigclf.cli.report import Report, emit
-from bigclf.cli.session import cap_of, kept_reading, kinds_of, no_rows, read_options, refuse_idle, wishes_of
+from bigclf.cli.session import (
+    MAP_OPTIONS,
+    cap_of,
+    kept_reading,
+    kinds_of,
+    no_rows,
+    read_options,
+    refuse_idle,
+    wishes_of,
+)
 from bigclf.cli.summary import document, tell
 from bigclf.core import Spec
 from bigclf.errors import BigclfError, BudgetError, DataError, UsageError
@@ -244,10 +253,11 @@ def _earlier(job: Job, path: Path) -> Model:
     old = load(path)
     if job.algo is not None and job.algo != old.algorithm:
         raise BigclfError(f"{path}: holds {old.algorithm}, which {job.algo} cannot go on from; --algo {old.algorithm}")
-    have: dict[str, Any] = {k: getattr(old.schema, k) for k in ("scale", "missing", "hash_bits", "dtype", "bias")}
+    have: dict[str, Any] = {k: getattr(old.schema, k) for k in ("scale", "missing", "dtype", "bias")}
     made = old.schema.map
-    have |= {"features": made.kind, "order": made.order, "rff_dim": made.dim, "sigma": made.sigma}
-    have["max_features"] = made.most
+    have |= {"hash_bits": old.schema.hash_bits or None, "features": made.kind}
+    mapped = {"order": made.order, "rff_dim": made.dim, "sigma": made.sigma, "max_features": made.most}
+    have |= {name: value if made.kind in MAP_OPTIONS[name] else None for name, value in mapped.items()}
     have |= {p.name.replace("-", "_"): old.params.get(p.name, p.default) for p in old.spec.params}
     settled = {p.name.replace("-", "_"): p.words for p in old.spec.params}  # what was made of a word is in the model
     have |= {k: list(old.reading.get(k, ())) for k in ("ignore", "categorical")}
