@@ -123,6 +123,26 @@ def test_how_often_to_save_says_nothing_without_where(fault, write, every):
     assert line.startswith("bigclf: --checkpoint-every: goes with --checkpoint FILE")
 
 
+def test_how_many_weights_to_show_says_nothing_where_none_are_shown(files, good, fault):
+    good("train", "a.svm", *ALGO, "-q", "-o", "m.npz")
+    for more in ([], ["--json"]):
+        assert fault(2, "info", "m.npz", "--top", "3", *more).startswith("bigclf: --top: goes with --weights")
+    rows = "".join(f"{i % 2} " + " ".join(f"{j}:{i % 2 + j}" for j in range(1, 20)) + "\n" for i in range(40))
+    (files / "b.svm").write_text(rows)
+    good("train", "b.svm", *ALGO, "-q", "-o", "m.npz")
+    for more, shown in (([], 10), (["--top", "3"], 3)):
+        assert len(good("info", "m.npz", "--weights", *more, "--json").json["weights"]["1"]) == shown
+
+
+@pytest.mark.parametrize("names", ["1,1", "0,1,+1.0", "0,x,y,x"])
+def test_a_class_is_declared_once(files, good, fault, names):
+    good("train", "a.svm", *ALGO, "-q", "-o", "m.npz")
+    for words in (COMMANDS["train"], COMMANDS["continue"], COMMANDS["compare"], COMMANDS["cv"]):
+        line = fault(2, *words, "a.svm", "--classes", names)
+        assert line.startswith(f"bigclf: --classes: names class '{'x' if 'x' in names else 1}' twice")
+    assert not (files / "n.npz").exists()
+
+
 THREE = "0 1:1\n1 1:2\n2 1:3\n" * 20
 
 

@@ -9,22 +9,28 @@ import typer
 
 from bigclf import start
 from bigclf.cli.options import Json, ModelFile, Verbose
+from bigclf.errors import UsageError
 
 if TYPE_CHECKING:
     from bigclf.reading.feature_map import FeatureMap
     from bigclf.weighting import ClassWeight
 
 EXAMPLE = "Example: bigclf info model.npz --weights --top 20"
+TOP = 10
 
 
 def info(
     model: ModelFile,
     weights: Annotated[bool, typer.Option("--weights", help="the largest weights of each unit, by column")] = False,
-    top: Annotated[int, typer.Option("--top", min=1, help="weights shown for each unit")] = 10,
+    top: Annotated[
+        int | None, typer.Option("--top", min=1, help=f"weights shown for each unit (default {TOP})")
+    ] = None,
     json: Json = False,
     verbose: Verbose = 0,
 ) -> None:
     """Show a model: algorithm, options, classes, columns, scaling, size; with --weights what it goes by."""
+    if top is not None and not weights:
+        raise UsageError("--top: goes with --weights")
     start.require("model")
     from bigclf.cli.report import emit, show, table
     from bigclf.cli.report import facts as told
@@ -59,7 +65,7 @@ def info(
         "hash_bits": schema.hash_bits,
         "state_bytes": sum(a.nbytes for a in trim(learner, m.state, m.shape(used=True)).values()),
     }
-    listed = _weights(m, top) if weights else {}
+    listed = _weights(m, top or TOP) if weights else {}
     if json:
         emit(facts | ({"weights": listed} if weights else {}))
         return

@@ -181,16 +181,19 @@ def wishes_of(encoding: Given, spec: Spec, params: dict[str, Any]) -> Wishes:
         dtype=encoding.get("dtype", "float32"),
         bias=encoding.get("bias", True),
         hash_bits=encoding.get("hash_bits", 0),
-        classes=_declared(encoding.get("classes")),
+        classes=declared(encoding.get("classes")),
         positive=canonical(encoding["positive"]) if "positive" in encoding else None,
     )
 
 
-def _declared(text: str | None) -> tuple[str, ...]:
-    """Classes that the user declares."""
+def declared(text: str | None) -> tuple[str, ...]:
+    """Classes that the user declares. Raises UsageError."""
     if text is None:
         return ()
     names = tuple(canonical(c) for c in text.split(",") if c.strip())
     if not names or not text.isprintable() or any(map(no_class, names)):
         raise UsageError("--classes: names no class, or one that cannot be; give them as a,b,c")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise UsageError(f"--classes: names class '{twice[0]}' twice")
     return names

@@ -20,6 +20,7 @@ from bigclf.cli.report import Report, emit
 from bigclf.cli.session import (
     MAP_OPTIONS,
     cap_of,
+    declared,
     kept_reading,
     kinds_of,
     no_rows,
@@ -274,7 +275,7 @@ def _earlier(job: Job, path: Path) -> Model:
         have["positive"] = old.schema.positive or (classes[-1] if len(classes) == 2 else None)
     for name, value in asked.items():
         if name == "classes":
-            new = [c for c in map(canonical, value.split(",")) if c not in old.schema.classes]
+            new = [c for c in declared(value) if c not in old.schema.classes]
             if new:
                 raise BigclfError(
                     f"{path}: has no class '{new[0]}'; leave --classes out, a class is taken in as it comes"
