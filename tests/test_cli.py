@@ -162,12 +162,18 @@ def test_check_goes_on_at_every_fault_whatever_is_asked(fault, write):
     assert "--on-error" in fault(2, "check", write("a.svm", "1 1:1\n"), "--on-error", "stop")
 
 
-@pytest.mark.parametrize("name, text", [("a.svm", "1 1:1\n0 1:-1e39\n"), ("a.csv", "label,x\n1,\n1,1\n0,-1e39\n")])
-def test_check_tells_of_values_that_need_float64(good, cli, write, name, text):
-    assert (
-        "values up to 1e+39, which train refuses: train with --dtype float64, or leave"
-        in good("check", write(name, text)).err
-    )
+@pytest.mark.parametrize(
+    "name, text, column",
+    [
+        ("a.svm", "1 1:1\n\n0 1:2 7:1e38\n0 3:1 7:-1e39\n1 7:2e38\n", "7"),
+        ("a.csv", "label,w,x\n1,1,\n1,1,1e38\n0,1,-1e39\n1,1,9e38\n", "x"),
+    ],
+)
+def test_check_tells_the_place_of_the_largest_value_that_needs_float64(good, cli, write, name, text, column):
+    told = f"bigclf: {name}:4: column '{column}': values up to 1e+39, which train refuses: "
+    assert told + "train with --dtype float64, or leave" in good("check", write(name, text)).err
+    hashed = good("check", name, "--hash-bits", "4").err
+    assert f"bigclf: {name}:4: values up to 1e+39, which train refuses: " in hashed
     assert "3.4e+38; train with --dtype float64" in cli("train", name, "--algo", "pa-1", "-o", "m.npz").err
     assert good("train", name, "--algo", "pa-1", "--dtype", "float64", "-o", "m.npz").code == 0
 

@@ -56,6 +56,7 @@ class Tally:
         self.rows = self.filled = self.missing = self.columns = 0
         self.zero_based = False
         self.largest = 0.0  # absolute value
+        self.place = ("", "")  # once it is beyond the type, of its row and the name of its column
         self.classes: Counter[str] = Counter()
         self.words: dict[str, set[str]] = {}
 
@@ -70,7 +71,7 @@ class Tally:
             self.columns = max(self.columns, int(raw.data.column.max(initial=0)) - 1)
             self.zero_based |= bool((raw.data.column == 1).any())
             self.filled += len(raw.data.column)
-            self._meet(raw.data.value)
+            self._meet(raw, raw.data.value)
             return
         assert isinstance(raw.data, dict)
         self.columns = len(raw.data)
@@ -80,11 +81,19 @@ class Tally:
                 self.words.setdefault(name, set()).update(column.names)
             else:
                 self.missing += int(np.isnan(column).sum())
-                self._meet(column)
+                self._meet(raw, column, name)
         self.filled = self.rows * self.columns - self.missing
 
-    def _meet(self, values: NDArray[Any]) -> None:
-        self.largest = float(np.fmax.reduce(np.abs(values), initial=self.largest))
+    def _meet(self, raw: Raw, values: NDArray[Any], name: str = "") -> None:
+        """Note the largest of the values. name: of their column, where they are those of one."""
+        size = np.abs(values)
+        largest = float(np.fmax.reduce(size, initial=self.largest))
+        if largest > max(self.largest, LIMITS["float32"]):
+            at = int(np.nanargmax(size))
+            row = int(owners(raw.data.indptr, at)) if isinstance(raw.data, Sparse) else at
+            column = str(raw.data.column[at] - 1) if isinstance(raw.data, Sparse) else name
+            self.place = (raw.where(row), column)
+        self.largest = largest
 
     def features(self) -> int:
         """Columns that a row may have."""
@@ -124,7 +133,9 @@ def run(
         faults += 1
     if tally.largest > LIMITS["float32"]:
         wide = "train with --dtype float64, or " if tally.largest <= LIMITS["float64"] else ""
-        report.note(f"values up to {tally.largest:.3g}, which train refuses: {wide}leave their columns out")
+        row, column = tally.place
+        place = row if options.hash_bits else f"{row}: column '{column}'"  # a hash says nothing
+        report.note(f"{place}: values up to {tally.largest:.3g}, which train refuses: {wide}leave their columns out")
     memory = _memory(tally, options.hash_bits)
     if json:
         emit(_document(tally, faults, memory))
